@@ -1,0 +1,393 @@
+"""ElfObject: header, sections and symbols of an ELF64 file. Spec 01, sections 1 to 3.
+
+The reader follows the CANN runtime, not the ELF standard: program headers, relocations and
+SHT_DYNSYM are ignored, the magic of a section is its name. Every bound is checked before a read.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Literal, NamedTuple, Protocol, Self
+
+from cannkit.errors import FormatError
+from cannkit.format.bits import OpenEnum
+
+MAGIC = b"\x7fELF"
+HEADER_SIZE = 64
+SECTION_SIZE = 64
+SYMBOL_SIZE = 24
+SYMBOLS_AT_ONCE = 1 << 16
+LARGEST_TABLE = 64 << 20  # no section that is read whole is nearly as large
+
+SHF_ALLOC = 2
+SHN_UNDEF = 0
+
+ByteOrder = Literal["little", "big"]
+PREFIX: dict[ByteOrder, str] = {"little": "<", "big": ">"}
+
+
+class ByteView(Protocol):
+    """Bytes that can be cut: a memoryview, or a window of a file too large to hold."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, span: slice, /) -> memoryview: ...
+
+
+class ElfClass(OpenEnum):
+    """e_ident[EI_CLASS]."""
+
+    ELF32 = 1
+    ELF64 = 2
+
+
+class ElfType(OpenEnum):
+    """e_type."""
+
+    REL = 1
+    EXEC = 2
+    DYN = 3
+
+
+class Machine(OpenEnum):
+    """e_machine. ELF-04: AI Core objects of every chip generation carry one number."""
+
+    EM_386 = 3
+    EM_ARM = 40
+    EM_X86_64 = 62
+    EM_AARCH64 = 183
+    EM_RISCV = 243
+    EM_LOONGARCH = 258
+    EM_ASCEND_AI_CORE = 0x1029
+
+
+HOST_MACHINES = frozenset(Machine) - {Machine.EM_ASCEND_AI_CORE}
+
+
+class SectionType(OpenEnum):
+    """sh_type, as far as the runtime or a listing needs it."""
+
+    NULL = 0
+    PROGBITS = 1
+    SYMTAB = 2
+    STRTAB = 3
+    RELA = 4
+    HASH = 5
+    DYNAMIC = 6
+    NOTE = 7
+    NOBITS = 8
+    REL = 9
+    DYNSYM = 11
+    GROUP = 17
+    LLVM_ADDRSIG = 0x6FFF4C03
+
+
+class Binding(OpenEnum):
+    """Upper half of st_info."""
+
+    LOCAL = 0
+    GLOBAL = 1
+    WEAK = 2
+
+
+class SymbolType(OpenEnum):
+    """Lower half of st_info."""
+
+    NOTYPE = 0
+    OBJECT = 1
+    FUNC = 2
+    SECTION = 3
+    FILE = 4
+
+
+class Visibility(OpenEnum):
+    """Lower two bits of st_other."""
+
+    DEFAULT = 0
+    INTERNAL = 1
+    HIDDEN = 2
+    PROTECTED = 3
+
+
+class ElfHeader(NamedTuple):
+    """The ELF64 file header, `e_ident` cut into class and data byte. Spec 01, section 1."""
+
+    elf_class: int
+    data_encoding: int
+    type: int
+    machine: int
+    version: int
+    entry: int
+    phoff: int
+    shoff: int
+    flags: int
+    ehsize: int
+    phentsize: int
+    phnum: int
+    shentsize: int
+    shnum: int
+    shstrndx: int
+
+    @property
+    def byte_order(self) -> ByteOrder:
+        """ELF-01: 2 is big endian, anything else little."""
+        return "big" if self.data_encoding == 2 else "little"
+
+
+class Section(NamedTuple):
+    """A section header of 64 bytes. Spec 01, section 2."""
+
+    name_offset: int
+    type: int
+    flags: int
+    addr: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    addralign: int
+    entsize: int
+
+
+class Symbol(NamedTuple):
+    """A symbol of 24 bytes. Spec 01, section 3."""
+
+    name_offset: int
+    info: int
+    other: int
+    section_index: int
+    value: int
+    size: int
+
+    @property
+    def type(self) -> int:
+        """STT_*: the lower half of st_info."""
+        return self.info & 15
+
+    @property
+    def binding(self) -> int:
+        """STB_*: the upper half of st_info."""
+        return self.info >> 4
+
+    @property
+    def visibility(self) -> int:
+        """STV_*: the lower two bits of st_other."""
+        return self.other & 3
+
+
+def _both_orders(layout: str) -> dict[ByteOrder, struct.Struct]:
+    return {order: struct.Struct(prefix + layout) for order, prefix in PREFIX.items()}
+
+
+HEADER_STRUCT = _both_orders("4xBB10xHHIQQQIHHHHHH")  # the fields of ElfHeader
+SECTION_STRUCT = _both_orders("IIQQQQIIQQ")  # of Section
+SYMBOL_STRUCT = _both_orders("IBBHQQ")  # of Symbol
+
+
+def read_header(data: ByteView) -> ElfHeader:
+    """The file header of `data`.
+
+    Raises FormatError (ELF-01, ELF-02) when it is shorter than 64 bytes, lacks the magic, is not
+    ELFCLASS64, or names an unknown byte order.
+    """
+    if len(data) < HEADER_SIZE:
+        raise FormatError(
+            "not a kernel object", why=f"{len(data)} bytes, an ELF header takes 64", rule="ELF-01"
+        )
+    head = data[0:HEADER_SIZE]
+    if head[:4] != MAGIC:
+        magic = head[:4].hex()
+        raise FormatError(
+            "not a kernel object",
+            where="offset 0x0",
+            why=f"starts with {magic}, not with the ELF magic 7f454c46",
+            rule="ELF-01",
+        )
+    order: ByteOrder = "big" if head[5] == 2 else "little"
+    header = ElfHeader._make(HEADER_STRUCT[order].unpack(head))
+    if header.elf_class != ElfClass.ELF64:
+        raise FormatError(
+            "not a 64-bit ELF file",
+            where="offset 0x4",
+            why=f"EI_CLASS is {header.elf_class}, not 2",
+            rule="ELF-02",
+        )
+    if header.data_encoding > 2:
+        raise FormatError(
+            "unknown byte order",
+            where="offset 0x5",
+            why=f"EI_DATA is {header.data_encoding}, not 1 (little) or 2 (big)",
+            rule="ELF-01",
+        )
+    return header
+
+
+class StringTable:
+    """The bytes of a string section, or of nothing; names are cut out up to their NUL."""
+
+    __slots__ = ("_bytes",)
+
+    def __init__(self, raw: bytes = b"") -> None:
+        self._bytes = raw
+
+    def __len__(self) -> int:
+        return len(self._bytes)
+
+    def bytes_at(self, offset: int, limit: int | None = None) -> bytes:
+        """The name at `offset`, at most `limit` bytes of it; empty from the table's end on."""
+        stop = None if limit is None else offset + limit
+        end = self._bytes.find(b"\0", offset, stop)
+        return self._bytes[offset : end if end >= 0 else stop]
+
+    def at(self, offset: int, limit: int | None = None) -> str:
+        """The same as text; bytes that are not UTF-8 become surrogates (HAZ-18)."""
+        return self.bytes_at(offset, limit).decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True)
+class ElfObject:
+    """A parsed ELF file: what it says of itself, with no knowledge of CANN."""
+
+    data: ByteView
+    header: ElfHeader
+    sections: tuple[Section, ...]
+    section_names: StringTable
+    has_name_table: bool
+
+    @property
+    def byte_order(self) -> ByteOrder:
+        """Byte order of everything but the DFX records."""
+        return self.header.byte_order
+
+    def section_name(self, section: Section, limit: int | None = None) -> str:
+        """The section's name as text, at most `limit` bytes of it."""
+        return self.section_names.at(section.name_offset, limit)
+
+    def contents(self, section: Section) -> memoryview:
+        """The bytes of a section.
+
+        Raises FormatError (HAZ-06) when its extent leaves the file.
+        """
+        start, size = section.offset, section.size
+        if start + size > len(self.data):
+            raise FormatError(
+                "section leaves the file",
+                where=f"section {self.section_name(section, 128)!r}, offset {start:#x}",
+                why=f"sh_size {size} reaches past the file's {len(self.data)} bytes",
+                rule="HAZ-06",
+            )
+        if size > LARGEST_TABLE:
+            raise _too_large(section)
+        return self.data[start : start + size]
+
+    def strings(self, section: Section) -> StringTable:
+        """The string table that a section holds; raises FormatError like `contents`."""
+        return StringTable(bytes(self.contents(section)))
+
+    def symbols(
+        self, section: Section, count: int
+    ) -> Iterator[tuple[int, int, int, int, int, int]]:
+        """The first `count` entries of a symbol table, as the fields of Symbol, in order."""
+        unpack = SYMBOL_STRUCT[self.byte_order].iter_unpack
+        end = section.offset + count * SYMBOL_SIZE
+        starts = range(section.offset, end, SYMBOLS_AT_ONCE * SYMBOL_SIZE)
+        return chain.from_iterable(
+            unpack(self.data[at : min(at + starts.step, end)]) for at in starts
+        )
+
+    @cached_property
+    def symbol_tables(self) -> tuple[Section, ...]:
+        """Candidates in section order. SYM-01: SHT_DYNSYM is never one."""
+        return tuple(s for s in self.sections if s.type == SectionType.SYMTAB and s.entsize)
+
+    @classmethod
+    def open(cls, data: ByteView) -> Self:
+        """Header, section table and section names of `data`; raises FormatError (SEC-01 to 05)."""
+        header = read_header(data)
+        sections = _read_sections(data, header)
+        names, has_names = _read_section_names(data, header, sections)
+        return cls(data, header, sections, names, has_names)
+
+
+def open_elf(data: ByteView) -> ElfObject:
+    """Read header, section table and section names of `data`.
+
+    Raises FormatError for what the runtime refuses (ELF-02, SEC-01 to SEC-05) and for what would
+    make it read out of bounds (ELF-01, HAZ-04, HAZ-05).
+    """
+    return ElfObject.open(data)
+
+
+def _read_sections(data: ByteView, header: ElfHeader) -> tuple[Section, ...]:
+    if header.shentsize == 0 or header.shnum == 0:  # SEC-01
+        field = "e_shentsize" if header.shentsize == 0 else "e_shnum"
+        raise FormatError(
+            "no section headers", where="ELF header", why=f"{field} is 0", rule="SEC-01"
+        )
+    if header.shentsize != SECTION_SIZE:  # SEC-02
+        raise FormatError(
+            "section headers of the wrong size",
+            where="ELF header, offset 0x3a",
+            why=f"e_shentsize is {header.shentsize}, not 64",
+            rule="SEC-02",
+        )
+    end = header.shoff + SECTION_SIZE * header.shnum
+    if end > len(data):  # SEC-03, HAZ-05
+        raise FormatError(
+            "section headers leave the file",
+            where=f"offset {header.shoff:#x}",
+            why=f"{header.shnum} headers end at {end:#x}, the file at {len(data):#x}",
+            hint="the file may be cut off",
+            rule="SEC-03",
+        )
+    unpack = SECTION_STRUCT[header.byte_order].iter_unpack
+    sections = tuple(map(Section._make, unpack(data[header.shoff : end])))
+    for index, section in enumerate(sections):
+        if section.link >= header.shnum:  # SEC-04, HAZ-04: the runtime lets sh_link == e_shnum pass
+            raise FormatError(
+                "section links to a section that is not there",
+                where=f"section {index}",
+                why=f"sh_link is {section.link}, there are {header.shnum} sections",
+                rule="SEC-04",
+            )
+    return sections
+
+
+def _read_section_names(
+    data: ByteView, header: ElfHeader, sections: tuple[Section, ...]
+) -> tuple[StringTable, bool]:
+    """SEC-05: the name table, and whether e_shstrndx names one."""
+    index = header.shstrndx
+    if index >= header.shnum:  # HAZ-04
+        raise FormatError(
+            "the section name table is not there",
+            where="ELF header, offset 0x3e",
+            why=f"e_shstrndx is {index}, there are {header.shnum} sections",
+            rule="HAZ-04",
+        )
+    table = sections[index]
+    if table.offset + table.size > len(data):
+        if index == 0:  # an extent outside the file: nothing has a name
+            return StringTable(), False
+        raise FormatError(
+            "the section name table leaves the file",
+            where=f"section {index}, offset {table.offset:#x}",
+            why=f"sh_size {table.size} reaches past the file's {len(data)} bytes",
+            rule="SEC-05",
+        )
+    if table.size > LARGEST_TABLE:
+        raise _too_large(table)
+    return StringTable(bytes(data[table.offset : table.offset + table.size])), index != 0
+
+
+def _too_large(section: Section) -> FormatError:
+    return FormatError(
+        "section too large to read",
+        where=f"offset {section.offset:#x}",
+        why=f"{section.size} bytes, more than {LARGEST_TABLE}",
+        rule="HAZ-15",
+    )
