@@ -1,0 +1,240 @@
+"""Bytes of files, whole or through a window, and FileView: a place where files are looked for."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from cannkit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cannkit.format.elf import ByteView
+
+WHOLE_LIMIT = 64 << 20  # larger spans are not held
+FILE_LIMIT = 4 << 30  # HAZ-16
+LINK_LIMIT = 40  # as in Linux
+CHUNK = 1 << 20
+OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
+
+
+class NoSuchFileError(InputError):
+    """There is no file of this name."""
+
+
+class FileWindow:
+    """A span of an open file, read piece by piece; the file closes with its last window."""
+
+    __slots__ = ("_file", "_offset", "_size", "name")
+
+    def __init__(self, file: _OpenFile, name: str, offset: int, size: int) -> None:
+        self._file = file
+        self._offset = offset
+        self._size = size
+        self.name = name
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, span: slice, /) -> memoryview:
+        """The bytes of a span, clamped as for any sequence.
+
+        Raises InputError when the file cannot be read or has become shorter.
+        """
+        start, stop, step = span.indices(self._size)
+        if step != 1:
+            raise ValueError("a window is cut without a step")
+        left, at, parts = max(stop - start, 0), self._offset + start, []
+        while left:
+            try:
+                part = os.pread(self._file.fd, left, at)
+            except OSError as error:
+                raise _unreadable(self.name, error) from error
+            if not part:
+                raise InputError(
+                    "cannot read the file", where=self.name, why="it became shorter meanwhile"
+                )
+            parts.append(part)
+            left, at = left - len(part), at + len(part)
+        return memoryview(parts[0] if len(parts) == 1 else b"".join(parts))
+
+    def narrow(self, offset: int, size: int) -> FileWindow:
+        """A window of this window, clamped to it; nothing is read."""
+        start = min(offset, self._size)
+        return FileWindow(
+            self._file, self.name, self._offset + start, min(size, self._size - start)
+        )
+
+    def duplicate(self) -> int:
+        """A file descriptor of the caller's own."""
+        return os.dup(self._file.fd)
+
+
+class _OpenFile:
+    """A file descriptor that closes when nobody refers to it any more."""
+
+    __slots__ = ("__weakref__", "fd")
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        weakref.finalize(self, os.close, fd)
+
+
+def open_window(path: str, *, name: str | None = None, extra_flags: int = 0) -> FileWindow:
+    """A window of the whole regular file at `path`, called `name` in errors.
+
+    Raises NoSuchFileError when it is missing, InputError when it is unreadable, too large or no regular
+    file (HAZ-16); a FIFO or a device does not make it wait.
+    """
+    name = name or path
+    try:
+        file = _OpenFile(os.open(path, OPEN_FLAGS | extra_flags))
+        state = os.fstat(file.fd)
+    except OSError as error:
+        raise _unreadable(name, error) from error
+    except ValueError as error:  # a NUL in the name: no file has one
+        raise NoSuchFileError("cannot read the file", where=name, why=str(error)) from error
+    if not stat.S_ISREG(state.st_mode):
+        why = os.strerror(errno.EISDIR) if stat.S_ISDIR(state.st_mode) else "not a regular file"
+        raise InputError("cannot read the file", where=name, why=why)
+    if state.st_size > FILE_LIMIT:
+        raise too_large(name, FILE_LIMIT)
+    return FileWindow(file, name, 0, state.st_size)
+
+
+def is_directory(path: str) -> bool:
+    """Whether `path` leads to a directory; not, when that cannot be told."""
+    return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir() raises when it cannot be told
+
+
+def link_target(path: str) -> str:
+    """Where the file at `path` really lies: JSN-01, a sidecar stands beside the link's target."""
+    for _ in range(LINK_LIMIT):
+        try:
+            target = os.readlink(path)  # noqa: PTH115 - Path would drop a leading `./`
+        except (OSError, ValueError):  # no symlink, or not there: opening it will tell
+            return path
+        path = os.path.join(os.path.dirname(path), target)  # noqa: PTH118, PTH120 - the same
+    return path
+
+
+def cut(data: ByteView, offset: int, size: int) -> ByteView:
+    """A span of `data`: without a copy where it is in memory, as a window where it is large."""
+    if isinstance(data, FileWindow) and size > WHOLE_LIMIT:
+        return data.narrow(offset, size)
+    return data[offset : offset + size]
+
+
+def sha256_hex(data: ByteView) -> str:
+    """The SHA-256 of `data`; raises InputError when a window cannot be read."""
+    if isinstance(data, memoryview):
+        return hashlib.sha256(data).hexdigest()
+    digest = hashlib.sha256()
+    for at in range(0, len(data), CHUNK):
+        digest.update(data[at : at + CHUNK])
+    return digest.hexdigest()
+
+
+def too_large(name: str, limit: int) -> InputError:
+    """The error for a file or a member of more than `limit` bytes."""
+    return InputError("cannot read the file", where=name, why=f"it has more than {limit} bytes")
+
+
+def reason(error: Exception) -> str:
+    """Why, without the path, which the user knows: `strerror` of an OSError."""
+    text = error.strerror if isinstance(error, OSError) else str(error)
+    return text or type(error).__name__
+
+
+class FileView(Protocol):
+    """Where a reader may look for files: the host, a directory, a mapping, a zip."""
+
+    def read(self, path: str, limit: int) -> bytes | None:
+        """The bytes of `path`, or None where there is no such file.
+
+        Raises InputError when it is there, but is no regular file, cannot be read, or has more
+        than `limit` bytes.
+        """
+
+
+class HostFiles:
+    """The files of this machine."""
+
+    def read(self, path: str, limit: int) -> bytes | None:
+        """See FileView."""
+        return _read_host(path, limit)
+
+
+class RootedFiles:
+    """The files below a directory, as if it were `/`: no path and no symlink leads out of it."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def read(self, path: str, limit: int) -> bytes | None:
+        """See FileView."""
+        # what becomes a symlink after it was resolved is not followed
+        flags = getattr(os, "O_NOFOLLOW", 0)
+        return _read_host(self._resolve(path), limit, name=path, extra_flags=flags)
+
+    def _resolve(self, path: str) -> str:
+        todo, done, links = path.split("/")[::-1], list[str](), 0
+        while todo:
+            part = todo.pop()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                del done[-1:]  # `..` of the root is the root
+                continue
+            try:
+                target = str(Path(self.root, *done, part).readlink())
+            except (OSError, ValueError):  # no symlink, or not there: opening it will tell
+                done.append(part)
+                continue
+            links += 1
+            if links > LINK_LIMIT:
+                raise InputError("cannot read the file", where=path, why=os.strerror(errno.ELOOP))
+            if target.startswith("/"):
+                done.clear()
+            todo += target.split("/")[::-1]
+        return str(Path(self.root, *done))
+
+
+class MemoryFiles:
+    """Files that are already bytes; a path is found only as it is spelled."""
+
+    def __init__(self, files: Mapping[str, ByteView] | None = None) -> None:
+        self.files = files or {}
+
+    def read(self, path: str, limit: int) -> bytes | None:
+        """See FileView."""
+        data = self.files.get(path)
+        if data is None:
+            return None
+        if len(data) > limit:
+            raise too_large(path, limit)
+        return bytes(data[0 : len(data)])
+
+
+def _read_host(
+    path: str, limit: int, *, name: str | None = None, extra_flags: int = 0
+) -> bytes | None:
+    try:
+        window = open_window(path, name=name, extra_flags=extra_flags)
+    except NoSuchFileError:
+        return None
+    if len(window) > limit:
+        raise too_large(window.name, limit)
+    return bytes(window[0 : len(window)])
+
+
+def _unreadable(name: str, error: OSError) -> InputError:
+    kind = NoSuchFileError if error.errno in MISSING else InputError
+    return kind("cannot read the file", where=name, why=reason(error))

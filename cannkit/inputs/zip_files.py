@@ -1,0 +1,105 @@
+"""ZipFiles: the members of a wheel or another zip as a FileView, read in place. HAZ-14."""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import weakref
+import zipfile
+import zlib
+from typing import TYPE_CHECKING
+
+from cannkit.errors import InputError
+from cannkit.inputs.files import WHOLE_LIMIT, FileWindow, reason, too_large
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ZIP_RATIO = 200  # more than any wheel of kernel objects needs
+
+ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+    OSError,
+)
+"""All that zipfile raises on hostile bytes; UnicodeDecodeError is a ValueError."""
+
+
+class ZipFiles:
+    """The members of a zip. HAZ-14: sizes are not believed, and all reads share one budget."""
+
+    def __init__(self, window: FileWindow) -> None:
+        """Read the central directory; raises InputError when it is broken."""
+        self._limit = self._left = max(WHOLE_LIMIT, ZIP_RATIO * len(window))
+        stream = os.fdopen(window.duplicate(), "rb")
+        weakref.finalize(self, stream.close)
+        try:
+            self._zip = zipfile.ZipFile(stream)
+        except ZIP_ERRORS as error:
+            raise InputError("not a readable zip", where=window.name, why=reason(error)) from error
+
+    def __iter__(self) -> Iterator[zipfile.ZipInfo]:
+        """The members that are no directories, in the order of the central directory."""
+        return (info for info in self._zip.infolist() if not info.orig_filename.endswith("/"))
+
+    @property
+    def spent(self) -> bool:
+        """Whether the budget has run out: a bomb, or members that overlap."""
+        return self._left < 0
+
+    def read(self, path: str, limit: int) -> bytes | None:
+        """See FileView."""
+        members = self._zip.NameToInfo
+        if path not in members:
+            if f"{path}/" in members:
+                raise InputError(
+                    "cannot read the member", where=path, why=os.strerror(errno.EISDIR)
+                )
+            return None
+        return self.whole(members[path], limit)
+
+    def whole(self, info: zipfile.ZipInfo, limit: int) -> bytes:
+        """A member, its checksum verified; raises InputError like `head`, and above `limit`."""
+        if info.file_size > limit:  # zipfile gives no more than this, and then checks the sum
+            raise too_large(info.orig_filename, limit)
+        return self.head(info, limit)
+
+    def head(self, info: zipfile.ZipInfo, size: int) -> bytes:
+        """The first `size` bytes of a member.
+
+        Raises InputError for a name, an encryption, a method or data that will not do, and when
+        the budget has run out.
+        """
+        name = info.orig_filename  # `filename` ends at a NUL
+        if why := _why_not(name, info):
+            raise InputError("cannot read the member", where=name, why=why)
+        self._left -= min(size, info.file_size)
+        if self.spent:
+            why = f"the archive unpacks to more than {self._limit} bytes"
+            raise InputError("cannot read the member", where=name, why=why)
+        try:
+            with self._zip.open(info) as stream:
+                return stream.read(size)
+        except ZIP_ERRORS as error:
+            raise InputError("cannot read the member", where=name, why=reason(error)) from error
+
+
+def _why_not(name: str, info: zipfile.ZipInfo) -> str:
+    """HAZ-14: why a member is not even opened."""
+    parts = name.replace("\\", "/").split("/")
+    if "\0" in name or ".." in parts or parts[0] == "" or parts[0].endswith(":"):
+        return "its name is absolute, or has `..` or NUL in it"
+    if info.flag_bits & 1:
+        return "it is encrypted"
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # zipfile unpacks the others without a bound on memory
+        return f"compression method {info.compress_type}, only stored and deflated are read"
+    return ""
