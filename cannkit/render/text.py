@@ -1,0 +1,110 @@
+"""A document as rich renderables: one `@as_text.register` for each kind, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from cannkit.render.console import PLAIN_WIDTH, from_file
+from cannkit.report.base import Document
+
+KIB = 1024
+UNBROKEN = "\u00a0"  # a blank that no line ends at
+UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+@singledispatch
+def as_text(document: Document, console: Console, *, raw: bool = False) -> RenderableType:
+    """What a person sees of `document` on `console`; `raw` adds the bytes of records."""
+    raise TypeError(f"no text for {type(document).__name__}")
+
+
+def size(count: int) -> str:
+    """Bytes in decimal, with a unit beside them from 4 KiB on: `6,072 B (5.9 KiB)`."""
+    text = f"{count:,} B"
+    if count < 4 * KIB:
+        return text
+    value, unit = count / KIB, 0
+    while value >= KIB and unit < len(UNITS) - 1:
+        value, unit = value / KIB, unit + 1
+    return f"{text} ({value:.1f} {UNITS[unit]})"
+
+
+def named(number: int, name: str) -> str:
+    """A number with its name: `AIV (3)`."""
+    return f"{name} ({number})"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 kernel`, `1,238 kernels`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def facts(pairs: Iterable[tuple[str, RenderableType]]) -> Table:
+    """Names and values, one pair a line."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in pairs:
+        table.add_row(name, value)
+    return table
+
+
+def columns(
+    console: Console,
+    title: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str | Text]],
+    right: Sequence[str] = (),
+) -> RenderableType:
+    """A table of `rows`; where the screen is too narrow for it, one block of facts for each row.
+
+    Columns that are empty in every row are left out. The first column names the row.
+    """
+    kept = [i for i in range(len(headings)) if i == 0 or any(str(row[i]) for row in rows)]
+    table = Table(
+        title=title if console.is_terminal else None,
+        title_justify="left",
+        title_style="bold",
+        box=box.ROUNDED if console.is_terminal else None,
+        border_style="dim",
+        header_style="bold",
+        padding=(0, 1) if console.is_terminal else (0, 2, 0, 0),
+        pad_edge=console.is_terminal,
+    )
+    for i in kept:
+        table.add_column(
+            headings[i], justify="right" if headings[i] in right else "left", no_wrap=True
+        )
+    for row in rows:
+        table.add_row(*(_cell(row[i]) for i in kept))
+    if not console.is_terminal:
+        return Group("", Text(title), table) if title else table
+    unbounded = console.options.update(width=PLAIN_WIDTH)
+    if Measurement.get(console, unbounded, table).maximum <= console.width:
+        return table
+    return Group(Text(title, style="bold"), *(_block(headings, row, kept) for row in rows))
+
+
+def _cell(value: str | Text) -> Text:
+    return value if isinstance(value, Text) else from_file(value)
+
+
+def _block(
+    headings: Sequence[str], row: Sequence[str | Text], kept: Sequence[int]
+) -> RenderableType:
+    """A row as its name and, indented below it, `heading value` pairs that wrap as they must."""
+    pairs = Text()
+    for i in kept[1:]:
+        if str(row[i]):
+            pairs.append(f"{headings[i].lower()}{UNBROKEN}", style="dim")
+            pairs.append_text(Text(UNBROKEN).join(_cell(row[i]).split(" ")))
+            pairs.append("  ")
+    return Group(_cell(row[0]), Padding(pairs, (0, 0, 0, 2)))

@@ -1,0 +1,122 @@
+"""What documents share: text that any terminal and JSON reader can take, errors, 64-bit values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self, TypeVar, dataclass_transform
+
+from cannkit.errors import CannkitError, ExitCode, ReadWarning, sentence
+from cannkit.format.status import RtStatus
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def document(cls: type[T]) -> type[T]:
+    """A frozen dataclass for a shape of JSON, without the methods that nobody calls.
+
+    Made for every run of a command, these shapes take half the time so.
+    """
+    return dataclass(frozen=True, slots=True, eq=False, repr=False)(cls)
+
+
+class Pattern:
+    """Marks a text that JSON Schema describes by a regular expression."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+
+    def __get_pydantic_json_schema__(self, schema: object, handler: Any) -> dict[str, Any]:
+        return {**handler(schema), "pattern": self.pattern}
+
+
+class PlainDict:
+    """Marks a `typing.TypedDict`, which pydantic takes from Python 3.12 on only."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        import typing_extensions  # here, for only `cannkit schema` needs it
+
+        make: Any = typing_extensions.TypedDict
+        return handler.generate_schema(make(source.__name__, source.__annotations__))
+
+
+U64 = Annotated[str, Pattern("^[0-9]+$")]  # decimal text: it outgrows a double
+Address = Annotated[str, Pattern("^0x[0-9a-f]+$")]
+
+
+def printable(text: str) -> str:
+    r"""`text` with bytes that were no UTF-8 as `\xff`, so that it can be written anywhere."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def safe(text: str) -> str:
+    r"""`text` with what is not printable as `\x1b`: a name can not drive or fake a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+@document
+class Document:
+    """A public JSON shape: its fields are the keys, in their order."""
+
+    SCHEMA: ClassVar[str]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the process answers when this is all it has to say."""
+        return ExitCode.OK
+
+
+@document
+class CodeEntry:
+    """A status code with its name."""
+
+    code: int
+    name: str
+
+    @classmethod
+    def of(cls, status: RtStatus | None) -> Self | None:
+        """The entry of a status, or None for none."""
+        return None if status is None else cls(int(status), status.c_name)
+
+
+@document
+class ErrorEntry:
+    """An error as `cannkit: error:` tells it."""
+
+    kind: str
+    what: str
+    where: str | None
+    why: str
+    hint: str | None
+    acl: CodeEntry | None
+    rt: CodeEntry | None
+
+    def __str__(self) -> str:
+        return sentence(self.what, self.where, self.why)
+
+    @classmethod
+    def of(cls, error: CannkitError, place: str = "") -> Self:
+        """The entry of an error, its `where` led by the file and member it happened in."""
+        where = printable(error.where or "")
+        if place not in where:
+            where = f"{place}, {where}" if where else place
+        what, why = printable(error.what), printable(error.why)
+        return cls(error.kind, what, where or None, why, error.hint, None, None)
+
+
+@document
+class WarningEntry:
+    """A remark made while reading."""
+
+    code: str
+    where: str
+    message: str
+
+    @classmethod
+    def of(cls, warning: ReadWarning) -> Self:
+        """The entry of a warning."""
+        return cls(warning.code, printable(warning.where), printable(warning.message))
