@@ -1,0 +1,153 @@
+"""The one loop over inputs, the one `except CannkitError`, and the way out of the process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+import typer.main
+
+from cannkit.errors import BugError, CannkitError, ExitCode, OutputError, UsageError, worst
+
+if TYPE_CHECKING:
+    from cannkit.cli.printers import Printer
+    from cannkit.inputs.contents import Input, Unreadable
+    from cannkit.inputs.paths import Inputs
+    from cannkit.report.base import Document, ErrorEntry
+
+PROG = "cannkit"
+COMPLETE_VAR = "_CANNKIT_COMPLETE"
+DEBUG_VAR = "CANNKIT_DEBUG"
+
+# typer 0.28 carries its own click, older ones import it: this is UsageError of either.
+ClickUsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+def answer(
+    inputs: Inputs,
+    one: Callable[[Input], Document],
+    failed: Callable[[Input | Unreadable, CannkitError], Document],
+    printer: Printer,
+) -> ExitCode:
+    """Print the document of each input as soon as it is made; the worst of their exit codes."""
+    from cannkit.inputs.contents import Unreadable
+
+    codes = []
+    printer.start(many=inputs.plural)
+    for item in printer.watch(inputs):
+        try:
+            if isinstance(item, Unreadable):
+                raise item.error
+            document = one(item)
+            code = document.exit_code
+        except CannkitError as error:
+            _debug(error)
+            document, code = failed(item, error), error.exit_code
+        except Exception as error:  # a bug of ours in one input must not hide the others
+            _debug(error)
+            document, code = failed(item, _bug(error)), ExitCode.BUG
+        codes.append(code)
+        printer.add(document)
+    printer.finish()
+    return worst(codes)
+
+
+def say(text: str) -> None:
+    """Write text that a command made by itself to stdout."""
+    sys.stdout.write(text)
+
+
+def run(app: typer.Typer, args: list[str]) -> NoReturn:
+    """Run the command line and leave the process with its exit code."""
+    try:
+        code = _run(app, args)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read stdout is gone: nothing must be written at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.PIPE_CLOSED
+    except OSError as error:
+        code = _tell(OutputError("cannot write the output", why=error.strerror or ""), args)
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+    sys.exit(code)
+
+
+def _run(app: typer.Typer, args: list[str]) -> int:
+    command = typer.main.get_command(app)
+    if COMPLETE_VAR in os.environ:
+        from typer.completion import completion_init  # type: ignore[attr-defined]
+
+        completion_init()
+        command.main(args, prog_name=PROG, complete_var=COMPLETE_VAR)
+    try:
+        with command.make_context(PROG, args or ["--help"]) as context:
+            return int(command.invoke(context) or 0)
+    except typer.Exit as stop:
+        return stop.exit_code
+    except ClickUsageError as error:
+        return _tell(_usage(error), args)
+    except CannkitError as error:
+        return _tell(error, args)
+    except (OSError, typer.Abort):
+        raise
+    except Exception as error:
+        return _tell(_bug(error), args)
+
+
+def _debug(error: BaseException) -> None:
+    """Show the traceback of an error to whoever asked for it."""
+    if os.environ.get(DEBUG_VAR) == "1":
+        import traceback
+
+        traceback.print_exception(error, file=sys.stderr)
+
+
+def _tell(error: CannkitError, args: list[str]) -> int:
+    """Print an error that ends the command: one line, and one document where JSON was asked for."""
+    _debug(error)
+    print_error(error)
+    if "--json" in args:
+        import json
+        from dataclasses import asdict
+
+        from cannkit.report.base import ErrorEntry
+
+        command = next((arg for arg in args if not arg.startswith("-")), "error")
+        document = {"schema": f"cannkit.{command}/1", "error": asdict(ErrorEntry.of(error))}
+        say(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    return error.exit_code
+
+
+def print_error(error: CannkitError | ErrorEntry) -> None:
+    """One line on stderr, and the hint on another."""
+    print_line(f"error: {error}")
+    if error.hint:
+        print(f"hint: {error.hint}", file=sys.stderr)
+
+
+def print_line(text: str) -> None:
+    """A line about the run on stderr, safe for a terminal."""
+    from cannkit.report.base import printable, safe
+
+    sys.stdout.flush()  # so that a terminal shows both streams in order
+    print(f"{PROG}: {safe(printable(text))}", file=sys.stderr)
+
+
+def _usage(error: Exception) -> UsageError:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else PROG
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    return UsageError(message.rstrip("."), hint=f"`{command} --help` shows the options")
+
+
+def _bug(error: Exception) -> BugError:
+    bug = BugError(
+        "internal error",
+        why=f"{type(error).__name__}: {error}"[:200],
+        hint=f"a bug in cannkit: please report it with the output of {DEBUG_VAR}=1",
+    )
+    bug.__cause__ = error
+    return bug
