@@ -58,6 +58,7 @@ def _by_sidecar(sidecar: Sidecar | None) -> Outcome:
             False,
             "JSN-05",
             RtStatus.FEATURE_NOT_SUPPORT,
-            f"debugOptions of the sidecar is {options!r}: objects with printf load from data only",
+            f"debugOptions of the sidecar is {options!r}: objects built with printf load from data "
+            "only, from a file the caller gets 107000",  # QK-4
         )
     return ACCEPTED

@@ -194,8 +194,7 @@ def _entry(kernel: KernelEntry) -> str:
         case "unsupported":
             return "name only"
         case _:
-            key = split_kernel_name(kernel.name).key
-            return "name only" if key is None else f"key {key}"
+            return f"key {split_kernel_name(kernel.name).key or 0}"  # REG-6: no number is key 0
 
 
 def kernel_records(kernel: KernelEntry, console: Console, *, raw: bool) -> list[RenderableType]:
