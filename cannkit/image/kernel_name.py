@@ -9,8 +9,7 @@ MIX_SUFFIXES: Final = ("_mix_aic", "_mix_aiv")
 
 
 class KernelName(NamedTuple):
-    """A symbol name taken apart: `base` has no mix suffix, `key` is its decimal tail
-    where that is a number of 64 bits."""
+    """A symbol name taken apart: `base` has no mix suffix, `key` is its decimal tail, up to 64 bits."""
 
     base: str
     mix_suffix: str
