@@ -6,6 +6,11 @@ from enum import IntEnum
 from typing import Self
 
 
+def unknown_name(number: int) -> str:
+    """What a number without a name is called."""
+    return f"UNKNOWN_{number:#x}"
+
+
 class OpenEnum(IntEnum):
     """An enumeration that decodes a number it does not know as `UNKNOWN_0x2a`."""
 
@@ -14,9 +19,14 @@ class OpenEnum(IntEnum):
         if not isinstance(value, int):
             return None
         member = int.__new__(cls, value)
-        member._name_ = f"UNKNOWN_{value:#x}"
+        member._name_ = unknown_name(value)
         member._value_ = value
         return member
+
+    @classmethod
+    def names(cls) -> dict[int, str]:
+        """Number to name of those that have one: a table for where a call for each is too slow."""
+        return {member.value: name for name, member in cls.__members__.items()}
 
     @property
     def known(self) -> bool:

@@ -39,12 +39,13 @@ class Tlv(NamedTuple):
 class Entry:
     """The value of one TLV type: fields of fixed width, named in the order of the layout."""
 
-    __slots__ = ("_structs", "fields", "size")
+    __slots__ = ("_kinds", "_structs", "fields", "size")
 
     def __init__(self, layout: str, **fields: Kind) -> None:
         self._structs = {order: struct.Struct(prefix + layout) for order, prefix in PREFIX.items()}
         self.fields: Mapping[str, Kind] = fields
         self.size = self._structs["little"].size
+        self._kinds = {name: kind for name, kind in fields.items() if kind not in (int, wide)}
 
     def fits(self, length: int) -> bool:
         """Whether a value of `length` bytes is as long as the format says."""
@@ -54,11 +55,12 @@ class Entry:
         """The fields of a value; None when it is too short to hold them (HAZ-06)."""
         if len(raw) < self.size:
             return None
-        values = self._structs[order].unpack_from(raw)
-        return {
-            name: value if kind is int else kind(value)
-            for (name, kind), value in zip(self.fields.items(), values, strict=True)
-        }
+        value: dict[str, int] = dict(
+            zip(self.fields, self._structs[order].unpack_from(raw), strict=True)
+        )
+        for name, kind in self._kinds.items():
+            value[name] = kind(value[name])
+        return value
 
     def encode(self, order: ByteOrder, **values: int) -> bytes:
         """The bytes of a value; a field that is not given is 0."""

@@ -17,7 +17,7 @@ from cannkit.format.ascend_meta import (
     FuncType,
     VfType,
 )
-from cannkit.format.bits import OpenEnum
+from cannkit.format.bits import unknown_name
 from cannkit.format.dfx import DfxArgs, read_dfx, runtime_arg_count
 from cannkit.format.elf import ByteOrder
 from cannkit.format.tlv import Entry, Tlv, walk
@@ -29,6 +29,12 @@ ARGS_WITHOUT_META: Final = 128  # 6.3: a kernel without any meta section
 PADDING: Final = "PADDING"  # the name of a record that only fills a gap
 MODES: Final = 2  # SCHED_MODE_INFO: 0 normal, 1 batch
 RATIOS: Final = {(1, 2): 2, (2, 1): 2, (1, 1): 1, (1, 0): 0, (0, 1): 0}  # FUN-08
+
+
+BINARY_NAMES: Final = BinaryMeta.names()
+FUNCTION_NAMES: Final = FunctionMeta.names()
+DFX_TYPE: Final = FunctionMeta.DFX_TYPE.value
+PARAM_INFO: Final = FunctionMeta.PARAM_INFO.value
 
 
 class EntryKind(StrEnum):
@@ -123,9 +129,9 @@ def read_kernel_meta(
     dfx: DfxArgs | None = None
     user_args = 0
     for tlv in tlvs:
-        record = _decode(tlv, FUNCTION_META, FunctionMeta, order, where, warnings)
+        record = _decode(tlv, FUNCTION_META, FUNCTION_NAMES, order, where, warnings)
         records.append(record)
-        if tlv.type == FunctionMeta.DFX_TYPE:
+        if tlv.type == DFX_TYPE:
             dfx = read_dfx(tlv.raw)
             count = runtime_arg_count(tlv.raw)
             user_args = dfx.arg_info_count if count is None else count or user_args
@@ -133,7 +139,7 @@ def read_kernel_meta(
             _judge_dfx(dfx, count, f"{where}, offset {tlv.offset:#x}", warnings)
         elif record.value is None:
             continue
-        elif tlv.type == FunctionMeta.PARAM_INFO:  # TLV-04: appends, anything else: last wins
+        elif tlv.type == PARAM_INFO:  # TLV-04: appends, anything else: last wins
             params.append(Param(**record.value))
         else:
             fields.update(record.value)
@@ -148,7 +154,7 @@ def read_binary_meta(
     warnings: list[ReadWarning] = []
     where = "section .ascend.meta"
     tlvs = _walk(section, order, base, where, warnings)
-    return [_decode(t, BINARY_META, BinaryMeta, order, where, warnings) for t in tlvs], warnings
+    return [_decode(t, BINARY_META, BINARY_NAMES, order, where, warnings) for t in tlvs], warnings
 
 
 def _walk(
@@ -174,27 +180,23 @@ def _walk(
 def _decode(
     tlv: Tlv,
     table: Mapping[int, Entry],
-    names: type[OpenEnum],
+    names: Mapping[int, str],
     order: ByteOrder,
     where: str,
     warnings: list[ReadWarning],
 ) -> Record:
+    kind, offset, raw = tlv
     if tlv.is_padding:
         return Record(tlv, PADDING, None)
-    name = names(tlv.type).name
-    entry = table.get(tlv.type)
+    name = names.get(kind) or unknown_name(kind)
+    entry = table.get(kind)
     if entry is None:  # TLV-05
         return Record(tlv, name, None)
-    value = entry.decode(tlv.raw, order)
-    if not entry.fits(len(tlv.raw)):
+    value = entry.decode(raw, order)
+    if not entry.fits(len(raw)):
         loss = "the default stays" if value is None else "read as the runtime does"
-        warnings.append(
-            ReadWarning(
-                "tlv-length",
-                f"{where}, offset {tlv.offset:#x}",
-                f"{name} has {len(tlv.raw)} bytes instead of {entry.size}: {loss}",
-            )
-        )
+        message = f"{name} has {len(raw)} bytes instead of {entry.size}: {loss}"
+        warnings.append(ReadWarning("tlv-length", f"{where}, offset {offset:#x}", message))
     return Record(tlv, name, value)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import Final
 
 from cannkit.errors import ReadWarning
@@ -51,7 +50,8 @@ def _digest(sidecar: Sidecar, sha256: str) -> Problems:
 
 def _names(sidecar: Sidecar, path: str) -> Problems:
     """(c) and (j)."""
-    stem = PurePath(path).stem
+    name = path.rpartition("/")[2]
+    stem = name.rpartition(".")[0] or name
     if sidecar.bin_file_name is not None and sidecar.bin_file_name != stem:
         yield "file-name", f"binFileName is {sidecar.bin_file_name!r}, the file is {stem!r}"
     prefix = sidecar.kernel_name
