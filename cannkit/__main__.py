@@ -12,10 +12,13 @@ def main() -> NoReturn:
     # Modules that load make many objects and hardly a cycle: collecting all the while takes 4 % of
     # the time of `cannkit parse op.o`.
     gc.set_threshold(50_000)
-    from cannkit.cli.app import app
-    from cannkit.cli.driver import run
+    try:
+        from cannkit.cli.app import app
+        from cannkit.cli.driver import run
 
-    run(app, sys.argv[1:])
+        run(app, sys.argv[1:])
+    except KeyboardInterrupt:  # before there was anything to interrupt
+        sys.exit(130)
 
 
 if __name__ == "__main__":

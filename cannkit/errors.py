@@ -43,6 +43,11 @@ def sentence(what: str, where: str | None, why: str) -> str:
     return f"{what}{place}{reason}"
 
 
+def brief(text: str, limit: int = 128) -> str:
+    """`text` for a message: a name that goes on for pages is cut."""
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
+
+
 class CannkitError(Exception):
     """An error a user can act on: what failed, where in the input, why, and a hint.
 

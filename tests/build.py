@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from cannkit.format.elf import (
+from cannkit.format.elf_types import (
     HEADER_SIZE,
     HEADER_STRUCT,
     MAGIC,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 
-from cannkit.format.elf import Binding, ElfType, Machine, SectionType, SymbolType
+from cannkit.format.elf_types import Binding, ElfType, Machine, SectionType, SymbolType
 from tests.build import SHF_ALLOC, SHF_EXEC, SHF_WRITE, ObjectBuilder
 
 SHN_ABS = 0xFFF1

@@ -17,7 +17,7 @@ from cannkit.format.ascend_meta import (
     ImplicitFeature,
     VfType,
 )
-from cannkit.format.elf import Binding, ElfType, SectionType, SymbolType
+from cannkit.format.elf_types import Binding, ElfType, SectionType, SymbolType
 from tests.build import (
     RELA_SIZE,
     SHF_ALLOC,

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from cannkit.format.elf import Symbol
+from cannkit.format.elf_types import Symbol
 from cannkit.format.sidecar import Sidecar, read_sidecar
 from cannkit.image.kernel_object import KernelImage, KernelObject
 from tests.facts import A2_SOC, A5_SOC, read

@@ -15,7 +15,7 @@ from cannkit.format.ascend_meta import (
     VfType,
 )
 from cannkit.format.dfx import UNKNOWN_SIZE, PointerType, TensorType, encode_dfx
-from cannkit.format.elf import ByteOrder, SectionType
+from cannkit.format.elf_types import ByteOrder, SectionType
 from cannkit.format.tlv import encode_tlv
 from tests.build import (
     SHF_ALLOC,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -60,41 +61,76 @@ def say(text: str) -> None:
     sys.stdout.write(text)
 
 
+def write_bytes(*parts: bytes) -> None:
+    """Write JSON to stdout: UTF-8 whatever the locale.
+
+    A terminal gets what is not ASCII escaped, for it could act on some of it.
+    """
+    sys.stdout.flush()
+    for part in parts:
+        if sys.stdout.isatty():
+            text = part.decode("utf-8")
+            part = "".join(c if c < "\x7f" else json_escape(c) for c in text).encode()
+        sys.stdout.buffer.write(part)
+
+
+def json_escape(character: str) -> str:
+    r"""A character as JSON escapes it: `\u4e2d`, two of them beyond 16 bits."""
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
+
+
 def run(app: typer.Typer, args: list[str]) -> NoReturn:
     """Run the command line and leave the process with its exit code."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    if sys.stdout is None:  # closed before the process began
+        print(f"{PROG}: error: cannot write the output: it is closed", file=sys.stderr)
+        sys.exit(OutputError.exit_code)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name must not fail for its letters
     try:
         code = _run(app, args)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read stdout is gone: nothing must be written at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read stdout is gone
         code = ExitCode.PIPE_CLOSED
+        _silence_stdout()
     except OSError as error:
-        code = _tell(OutputError("cannot write the output", why=error.strerror or ""), args)
+        code = OutputError.exit_code
+        _silence_stdout()
+        print_error(OutputError("cannot write the output", why=error.strerror or ""))
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
     sys.exit(code)
 
 
+def _silence_stdout() -> None:
+    """Nothing more can be written: not at exit either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _run(app: typer.Typer, args: list[str]) -> int:
     command = typer.main.get_command(app)
+    names = getattr(command, "commands", ())
     if COMPLETE_VAR in os.environ:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
         command.main(args, prog_name=PROG, complete_var=COMPLETE_VAR)
     try:
-        with command.make_context(PROG, args or ["--help"]) as context:
+        with command.make_context(PROG, list(args) or ["--help"]) as context:
             return int(command.invoke(context) or 0)
     except typer.Exit as stop:
         return stop.exit_code
     except ClickUsageError as error:
-        return _tell(_usage(error), args)
+        return _tell(_usage(error), args, names)
     except CannkitError as error:
-        return _tell(error, args)
+        return _tell(error, args, names)
     except (OSError, typer.Abort):
         raise
     except Exception as error:
-        return _tell(_bug(error), args)
+        return _tell(_bug(error), args, names)
 
 
 def _debug(error: BaseException) -> None:
@@ -102,10 +138,13 @@ def _debug(error: BaseException) -> None:
     if os.environ.get(DEBUG_VAR) == "1":
         import traceback
 
-        traceback.print_exception(error, file=sys.stderr)
+        from cannkit.report.base import printable, safe
+
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            print(safe(printable(line)), file=sys.stderr)
 
 
-def _tell(error: CannkitError, args: list[str]) -> int:
+def _tell(error: CannkitError, args: list[str], commands: Container[str]) -> int:
     """Print an error that ends the command: one line, and one document where JSON was asked for."""
     _debug(error)
     print_error(error)
@@ -115,9 +154,10 @@ def _tell(error: CannkitError, args: list[str]) -> int:
 
         from cannkit.report.base import ErrorEntry
 
-        command = next((arg for arg in args if not arg.startswith("-")), "error")
+        named = next((arg for arg in args if not arg.startswith("-")), "")
+        command = named if named in commands else "error"
         document = {"schema": f"cannkit.{command}/1", "error": asdict(ErrorEntry.of(error))}
-        say(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        write_bytes(json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n")
     return error.exit_code
 
 
@@ -140,7 +180,8 @@ def _usage(error: Exception) -> UsageError:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else PROG
     message = error.format_message() if hasattr(error, "format_message") else str(error)
-    return UsageError(message.rstrip("."), hint=f"`{command} --help` shows the options")
+    line = " ".join(message.split()).rstrip(".")
+    return UsageError(line, hint=f"`{command} --help` shows the options")
 
 
 def _bug(error: Exception) -> BugError:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from cannkit.cli.driver import print_error, print_line
+from cannkit.cli.driver import print_error, print_line, write_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,7 +48,7 @@ class JsonPrinter:
         """Open the list, if there is one."""
         self._many = many
         if many:
-            self._write(b'{"schema": "%s", "results": [' % self._schema.encode())
+            write_bytes(b'{"schema": "%s", "results": [' % self._schema.encode())
 
     def watch(self, inputs: Inputs) -> Iterator[Input | Unreadable]:
         """The inputs; JSON comes without a progress bar."""
@@ -58,20 +58,16 @@ class JsonPrinter:
         """Write a document."""
         from cannkit.report.json import document_json, entry_json
 
-        if not self._many:
-            self._write(document_json(document))
-            return
-        self._write(self._separator + entry_json(document))
-        self._separator = b",\n"
+        if self._many:
+            write_bytes(self._separator, entry_json(document))
+            self._separator = b",\n"
+        else:
+            write_bytes(document_json(document))
 
     def finish(self) -> None:
         """Close the list, if there is one."""
         if self._many:
-            self._write(b"\n]}\n")
-
-    def _write(self, raw: bytes) -> None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(raw)
+            write_bytes(b"\n]}\n")
 
 
 class ParseText:
@@ -135,7 +131,9 @@ class ParseText:
             self._line(self._listing.totals())
 
     def _line(self, text: Text) -> None:
-        self._console.print(text, soft_wrap=True)
+        from cannkit.render.console import write_line
+
+        write_line(self._console, text)
 
 
 def _with_progress(inputs: Inputs, stdout: Console) -> Iterator[Input | Unreadable]:

@@ -24,7 +24,7 @@ def soc(name: Name = None, json: Json = False, color: Color = ColorWhen.AUTO) ->
     from cannkit.report.soc import SocDocument
     from cannkit.soc import all_socs, find_soc
 
-    documents = [SocDocument.of(row) for row in ([find_soc(name)] if name else all_socs())]
+    documents = [SocDocument.of(row) for row in (all_socs() if name is None else [find_soc(name)])]
     if json:
         from cannkit.cli.printers import JsonPrinter
 
@@ -38,5 +38,5 @@ def soc(name: Name = None, json: Json = False, color: Color = ColorWhen.AUTO) ->
     from cannkit.render.soc import soc_text, socs_text
 
     console = make_console(color)
-    table = soc_text(documents[0], console) if name else socs_text(documents, console)
+    table = socs_text(documents, console) if name is None else soc_text(documents[0], console)
     write(console, table)

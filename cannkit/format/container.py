@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cannkit.errors import FormatError, ReadWarning
 from cannkit.format.ascend_meta import FUNCTION_SECTION
-from cannkit.format.elf import ByteView, ElfObject, Machine, Section, SectionType
+from cannkit.format.elf import ElfObject
+from cannkit.format.elf_types import ByteView, Machine, Section, SectionType
 from cannkit.format.objcopy import PACKED_MARK, packed_file, packed_symbols
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ AR_HEADER_END = b"`\n"
 GNU_NAMES = b"//"
 SYMBOL_TABLES = (b"/", b"/SYM64/", b"__.SYMDEF", b"__.SYMDEF SORTED", b"__.SYMDEF_64")
 BSD_LONG_NAME = b"#1/"
-AR_NAME_LIMIT = 4096
+AR_NAME_LIMIT = 512  # no file system has longer names; members may share one
 
 SECTION_NAME_LIMIT = 512
 MAX_EMBEDDED = 1 << 16
@@ -96,7 +97,8 @@ def _sections(elf: ElfObject, mark: str, *, whole: bool = False) -> Iterator[tup
 
 def _within_budget(elf: ElfObject, found: tuple[Embedded, ...]) -> tuple[Embedded, ...]:
     """HAZ-15: spans that overlap would let a small file ask for any amount of work."""
-    total = sum(each.size + (each.sidecar[1] if each.sidecar else 0) for each in found)
+    heads = FATBIN_ENTRY.size * sum(each.kind is ContainerKind.FATBIN for each in found)
+    total = heads + sum(each.size + (each.sidecar[1] if each.sidecar else 0) for each in found)
     if total > len(elf.data) or len(found) > MAX_EMBEDDED:
         raise FormatError(
             "embedded objects overlap",

@@ -1,62 +1,57 @@
-"""What odd sections hold, in a few words: the one door to pyelftools."""
+"""What odd sections hold, in a few words. Every byte is looked at once, whatever it claims."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
-from typing import Any
 
+from cannkit.errors import FormatError
 from cannkit.format.elf import ElfObject
+from cannkit.format.elf_types import ByteOrder
 
-LARGEST = 64 << 20
-SHF_COMPRESSED = 0x800
+WIDE_LENGTH = 0xFFFF_FFFF  # of a 64-bit DWARF entry: the length follows in 8 bytes
+CIE_IDS = (0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF)
+COMMENT_LIMIT = 256
 
 
-def describe_sections(elf: ElfObject) -> dict[str, str]:
-    """A note for each section whose content is worth one, by section name.
-
-    Raises nothing: what pyelftools can not read is said in the note.
-    """
-    if len(elf.data) > LARGEST or any(s.flags & SHF_COMPRESSED for s in elf.sections):
-        return {}  # a compressed section could grow a thousandfold
-    from elftools.elf.elffile import ELFFile
-
-    readers: dict[str, Callable[[Any], str]] = {
+def describe_sections(elf: ElfObject) -> dict[int, str]:
+    """A note for each section whose content is worth one, by section index. Raises nothing."""
+    readers: dict[str, Callable[[bytes, ByteOrder], str]] = {
         ".debug_frame": _frames,
-        ".debug_line": _lines,
         ".comment": _comment,
     }
-    notes = {}
-    try:
-        file = ELFFile(io.BytesIO(elf.data[:]))
-        present = [name for name in readers if file.get_section_by_name(name)]
-    except Exception as error:  # pyelftools raises whatever its parsers meet in hostile bytes
-        return {name: f"unreadable: {type(error).__name__}" for name in readers}
-    for name in present:
+    notes: dict[int, str] = {}
+    for index, section in enumerate(elf.sections):
+        reader = readers.get(elf.section_name(section, len(".debug_frame") + 1))
+        if reader is None or len(notes) == len(readers):
+            continue
         try:
-            notes[name] = readers[name](file)
-        except Exception as error:  # the same
-            notes[name] = f"unreadable: {type(error).__name__}"
+            notes[index] = reader(bytes(elf.contents(section)), elf.byte_order)
+        except FormatError as error:
+            notes[index] = f"unreadable: {error.why}"
     return notes
 
 
-def _frames(file: Any) -> str:
-    from elftools.dwarf.callframe import CIE, FDE
-
-    entries = file.get_dwarf_info(relocate_dwarf_sections=False).CFI_entries()
-    cies = sum(isinstance(entry, CIE) for entry in entries)
-    fdes = sum(isinstance(entry, FDE) for entry in entries)
+def _frames(section: bytes, order: ByteOrder) -> str:
+    """How many common and frame description entries there are: a length and an id begin each."""
+    cies = fdes = at = 0
+    while at + 4 <= len(section):
+        width = 4
+        length = int.from_bytes(section[at : at + 4], order)
+        at += 4
+        if length == WIDE_LENGTH:
+            width = 8
+            length = int.from_bytes(section[at : at + 8], order)
+            at += 8
+        if at + length > len(section):
+            return f"{cies} CIE, {fdes} FDE, then a broken length"
+        if length >= width:
+            is_cie = int.from_bytes(section[at : at + width], order) in CIE_IDS
+            cies, fdes = cies + is_cie, fdes + (not is_cie)
+        at += length
     return f"{cies} CIE, {fdes} FDE"
 
 
-def _lines(file: Any) -> str:
-    dwarf = file.get_dwarf_info(relocate_dwarf_sections=False)
-    units = list(dwarf.iter_CUs()) if dwarf.debug_info_sec else []
-    programs = [p for p in map(dwarf.line_program_for_CU, units) if p is not None]
-    rows = sum(entry.state is not None for p in programs for entry in p.get_entries())
-    return f"{len(programs)} line programs, {rows} rows"
-
-
-def _comment(file: Any) -> str:
-    texts = file.get_section_by_name(".comment").data().split(b"\0")
-    return "; ".join(text.decode("utf-8", "backslashreplace") for text in texts if text)[:256]
+def _comment(section: bytes, order: ByteOrder) -> str:
+    texts = section[: 4 * COMMENT_LIMIT].split(b"\0")
+    shown = "; ".join(text.decode("utf-8", "backslashreplace") for text in texts if text)
+    return shown[:COMMENT_LIMIT]

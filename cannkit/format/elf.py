@@ -6,186 +6,34 @@ SHT_DYNSYM are ignored, the magic of a section is its name. Every bound is check
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Literal, NamedTuple, Protocol, Self
+from typing import Self
 
 from cannkit.errors import FormatError
-from cannkit.format.bits import OpenEnum
+from cannkit.format.elf_types import (
+    HEADER_SIZE,
+    HEADER_STRUCT,
+    MAGIC,
+    SECTION_SIZE,
+    SECTION_STRUCT,
+    SYMBOL_SIZE,
+    SYMBOL_STRUCT,
+    ByteOrder,
+    ByteView,
+    ElfClass,
+    ElfHeader,
+    Section,
+    SectionType,
+)
 
-MAGIC = b"\x7fELF"
-HEADER_SIZE = 64
-SECTION_SIZE = 64
-SYMBOL_SIZE = 24
 SYMBOLS_AT_ONCE = 1 << 16
+NAMES_FACTOR = 4  # names of a linked object share their tails at most
+LONGEST_NAME = 1 << 16
+SPARE_NAMES = 1 << 16
 LARGEST_TABLE = 64 << 20  # no section that is read whole is nearly as large
-
-SHF_ALLOC = 2
-SHN_UNDEF = 0
-
-ByteOrder = Literal["little", "big"]
-PREFIX: dict[ByteOrder, str] = {"little": "<", "big": ">"}
-
-
-class ByteView(Protocol):
-    """Bytes that can be cut: a memoryview, or a window of a file too large to hold."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, span: slice, /) -> memoryview: ...
-
-
-class ElfClass(OpenEnum):
-    """e_ident[EI_CLASS]."""
-
-    ELF32 = 1
-    ELF64 = 2
-
-
-class ElfType(OpenEnum):
-    """e_type."""
-
-    REL = 1
-    EXEC = 2
-    DYN = 3
-
-
-class Machine(OpenEnum):
-    """e_machine. ELF-04: AI Core objects of every chip generation carry one number."""
-
-    EM_386 = 3
-    EM_ARM = 40
-    EM_X86_64 = 62
-    EM_AARCH64 = 183
-    EM_RISCV = 243
-    EM_LOONGARCH = 258
-    EM_ASCEND_AI_CORE = 0x1029
-
-
-HOST_MACHINES = frozenset(Machine) - {Machine.EM_ASCEND_AI_CORE}
-
-
-class SectionType(OpenEnum):
-    """sh_type, as far as the runtime or a listing needs it."""
-
-    NULL = 0
-    PROGBITS = 1
-    SYMTAB = 2
-    STRTAB = 3
-    RELA = 4
-    HASH = 5
-    DYNAMIC = 6
-    NOTE = 7
-    NOBITS = 8
-    REL = 9
-    DYNSYM = 11
-    GROUP = 17
-    LLVM_ADDRSIG = 0x6FFF4C03
-
-
-class Binding(OpenEnum):
-    """Upper half of st_info."""
-
-    LOCAL = 0
-    GLOBAL = 1
-    WEAK = 2
-
-
-class SymbolType(OpenEnum):
-    """Lower half of st_info."""
-
-    NOTYPE = 0
-    OBJECT = 1
-    FUNC = 2
-    SECTION = 3
-    FILE = 4
-
-
-class Visibility(OpenEnum):
-    """Lower two bits of st_other."""
-
-    DEFAULT = 0
-    INTERNAL = 1
-    HIDDEN = 2
-    PROTECTED = 3
-
-
-class ElfHeader(NamedTuple):
-    """The ELF64 file header, `e_ident` cut into class and data byte. Spec 01, section 1."""
-
-    elf_class: int
-    data_encoding: int
-    type: int
-    machine: int
-    version: int
-    entry: int
-    phoff: int
-    shoff: int
-    flags: int
-    ehsize: int
-    phentsize: int
-    phnum: int
-    shentsize: int
-    shnum: int
-    shstrndx: int
-
-    @property
-    def byte_order(self) -> ByteOrder:
-        """ELF-01: 2 is big endian, anything else little."""
-        return "big" if self.data_encoding == 2 else "little"
-
-
-class Section(NamedTuple):
-    """A section header of 64 bytes. Spec 01, section 2."""
-
-    name_offset: int
-    type: int
-    flags: int
-    addr: int
-    offset: int
-    size: int
-    link: int
-    info: int
-    addralign: int
-    entsize: int
-
-
-class Symbol(NamedTuple):
-    """A symbol of 24 bytes. Spec 01, section 3."""
-
-    name_offset: int
-    info: int
-    other: int
-    section_index: int
-    value: int
-    size: int
-
-    @property
-    def type(self) -> int:
-        """STT_*: the lower half of st_info."""
-        return self.info & 15
-
-    @property
-    def binding(self) -> int:
-        """STB_*: the upper half of st_info."""
-        return self.info >> 4
-
-    @property
-    def visibility(self) -> int:
-        """STV_*: the lower two bits of st_other."""
-        return self.other & 3
-
-
-def _both_orders(layout: str) -> dict[ByteOrder, struct.Struct]:
-    return {order: struct.Struct(prefix + layout) for order, prefix in PREFIX.items()}
-
-
-HEADER_STRUCT = _both_orders("4xBB10xHHIQQQIHHHHHH")  # the fields of ElfHeader
-SECTION_STRUCT = _both_orders("IIQQQQIIQQ")  # of Section
-SYMBOL_STRUCT = _both_orders("IBBHQQ")  # of Symbol
 
 
 def read_header(data: ByteView) -> ElfHeader:
@@ -227,25 +75,41 @@ def read_header(data: ByteView) -> ElfHeader:
 
 
 class StringTable:
-    """The bytes of a string section, or of nothing; names are cut out up to their NUL."""
+    """The bytes of a string section, or of nothing; names are cut out up to their NUL.
 
-    __slots__ = ("_bytes",)
+    Changes: counts what `at` gives away, for names that overlap could add up to any amount.
+    """
+
+    __slots__ = ("_bytes", "_left")
 
     def __init__(self, raw: bytes = b"") -> None:
         self._bytes = raw
+        self._left = SPARE_NAMES + NAMES_FACTOR * len(raw)
 
     def __len__(self) -> int:
         return len(self._bytes)
 
-    def bytes_at(self, offset: int, limit: int | None = None) -> bytes:
+    def bytes_at(self, offset: int, limit: int = LONGEST_NAME) -> bytes:
         """The name at `offset`, at most `limit` bytes of it; empty from the table's end on."""
-        stop = None if limit is None else offset + limit
+        stop = offset + limit
         end = self._bytes.find(b"\0", offset, stop)
         return self._bytes[offset : end if end >= 0 else stop]
 
-    def at(self, offset: int, limit: int | None = None) -> str:
-        """The same as text; bytes that are not UTF-8 become surrogates (HAZ-18)."""
-        return self.bytes_at(offset, limit).decode("utf-8", "surrogateescape")
+    def at(self, offset: int, limit: int = LONGEST_NAME) -> str:
+        """The same as text; bytes that are not UTF-8 become surrogates (HAZ-18).
+
+        Raises FormatError (HAZ-15) when all names given so far are several times the table.
+        """
+        raw = self.bytes_at(offset, limit)
+        self._left -= len(raw)
+        if self._left < 0:
+            raise FormatError(
+                "names overlap",
+                where=f"string table offset {offset:#x}",
+                why=f"they add up to several times the table's {len(self)} bytes",
+                rule="HAZ-15",
+            )
+        return raw.decode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True)
@@ -263,9 +127,10 @@ class ElfObject:
         """Byte order of everything but the DFX records."""
         return self.header.byte_order
 
-    def section_name(self, section: Section, limit: int | None = None) -> str:
+    def section_name(self, section: Section, limit: int = LONGEST_NAME) -> str:
         """The section's name as text, at most `limit` bytes of it."""
-        return self.section_names.at(section.name_offset, limit)
+        raw = self.section_names.bytes_at(section.name_offset, limit)
+        return raw.decode("utf-8", "surrogateescape")
 
     def contents(self, section: Section) -> memoryview:
         """The bytes of a section.

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from cannkit.errors import FormatError
-from cannkit.format.elf import (
+from cannkit.format.elf import ElfObject
+from cannkit.format.elf_types import (
     SHN_UNDEF,
     SYMBOL_SIZE,
     SYMBOL_STRUCT,
     ByteView,
-    ElfObject,
     Section,
     SectionType,
 )

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from cannkit.errors import FormatError
 
-MAX_SIZE: Final = 16 << 20  # HAZ-14
-MAX_DEPTH: Final = 200  # HAZ-14
+MAX_SIZE: Final = 4 << 20  # HAZ-14; real ones have some kilobytes
+MAX_DEPTH: Final = 64  # HAZ-14
 
 # JSN-06: the number each magic string stands for.
 MAGIC: Mapping[str, int] = {
@@ -60,7 +60,7 @@ def parse_json(raw: bytes) -> object:
     """Parse one JSON text by the runtime's rules (JSN-02), within the limits of HAZ-14.
 
     Raises FormatError: comments, NaN, trailing commas or bytes, bad UTF-8, raw control bytes,
-    unpaired surrogates, numbers that overflow a double, nesting deeper than 200.
+    unpaired surrogates, numbers that overflow a double, nesting deeper than 64.
     """
     try:
         text = raw.decode("utf-8").removeprefix("\ufeff")

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from cannkit.format.elf import PREFIX, ByteOrder
+from cannkit.format.elf_types import PREFIX, ByteOrder
 
 HEAD = 4  # TLV-01: u16 type, u16 length of the value
 HEAD_STRUCT = {order: struct.Struct(prefix + "HH") for order, prefix in PREFIX.items()}

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from cannkit.errors import FormatError, ReadWarning
+from cannkit.errors import FormatError, ReadWarning, brief
 from cannkit.format.ascend_meta import FUNCTION_SECTION, ImplicitFeature
 from cannkit.format.dfx import DfxArgs
-from cannkit.format.elf import ElfObject, ElfType, Section
+from cannkit.format.elf import ElfObject
+from cannkit.format.elf_types import ElfType, Section
 from cannkit.format.sidecar import Sidecar
-from cannkit.image.kernel_meta import (
-    NO_META,
-    KernelMeta,
-    MetaReading,
-    Record,
-    Refusal,
-    read_kernel_meta,
-)
+from cannkit.image.kernel_meta import NO_META, KernelMeta, MetaReading, Record, Refusal
 from cannkit.image.layout import Layout, read_layout
+from cannkit.image.meta_reader import read_kernel_meta
 from cannkit.image.symbols import GlobalSymbol, KernelSymbol, read_symbols
 from cannkit.image.verdict import Verdict, judge
 from cannkit.inputs.contents import Container
 from cannkit.soc import DEFAULT_SOC, Soc, find_soc
+
+MOST_WARNINGS: Final = 256
 
 
 class KernelImage(NamedTuple):
@@ -170,8 +167,16 @@ def read_object(elf: ElfObject, soc: Soc | None = None) -> KernelObject:
         func_count=symbols.func_count,
         variables=tuple(symbols.variables.values()),
         refusals=(*layout.refusals, *symbols.refusals, *sections.refusals),
-        warnings=tuple(warnings),
+        warnings=capped(warnings),
     )
+
+
+def capped(warnings: Sequence[ReadWarning]) -> tuple[ReadWarning, ...]:
+    """As many warnings as somebody may read, and how many more there are."""
+    if len(warnings) <= MOST_WARNINGS:
+        return tuple(warnings)
+    more = f"{len(warnings) - MOST_WARNINGS} more warnings"
+    return (*warnings[:MOST_WARNINGS], ReadWarning("more-warnings", "object", more))
 
 
 class _MetaSections:
@@ -181,10 +186,9 @@ class _MetaSections:
         self.refusals: list[Refusal] = []
         self.warnings: list[ReadWarning] = []
         self._elf = elf
+        self._layout = layout
         self._soc = soc
-        self._sections = layout.function_meta
         self._readings: dict[str, MetaReading | None] = {}
-        self._budget = len(elf.data)  # sections that overlap could be read again and again
 
     def kernel(self, symbol: KernelSymbol, arg_size: int | None) -> KernelImage:
         """The kernel of a symbol: its meta section, or the runtime's defaults."""
@@ -192,27 +196,26 @@ class _MetaSections:
         if name not in self._readings:
             self._readings[name] = self._read(name)
         reading = self._readings[name]
-        if reading is None:
+        # kernels of one name share a reading, yet each is shown with all of it
+        if reading is None or not self._layout.take(reading.size, name):
             return KernelImage(*symbol, None, NO_META, (), None, arg_size)
-        section = self._sections[name]
+        section = self._layout.function_meta[name]
         return KernelImage(*symbol, section, reading.meta, reading.records, reading.dfx, arg_size)
 
     def _read(self, name: str) -> MetaReading | None:
-        section = self._sections.get(name)
+        sections = self._layout.function_meta
+        section = sections.get(name)
         if section is None:
-            if self._sections:  # FUN-04: no warning when the file has no meta section at all
+            if sections:  # FUN-04: no warning when the file has no meta section at all
                 message = "no meta section of this name: the runtime takes its defaults"
-                self.warnings.append(ReadWarning("no-meta", f"kernel {name}", message))
+                self.warnings.append(ReadWarning("no-meta", f"kernel {brief(name)}", message))
             return None
         try:
             contents = self._elf.contents(section)
         except FormatError as error:
             self.refusals.append(Refusal("HAZ-06", str(error), rt=False))
             return None
-        self._budget -= len(contents)
-        if self._budget < 0:
-            message = f"meta sections overlap: together they are larger than the file ({name})"
-            self.refusals.append(Refusal("HAZ-06", message, rt=False))
+        if not self._layout.can_take(len(contents), name):
             return None
         reading = read_kernel_meta(contents, self._elf.byte_order, section.offset, name, self._soc)
         self.refusals += reading.refusals

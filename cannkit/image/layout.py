@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from cannkit.errors import FormatError, ReadWarning
+from cannkit.errors import FormatError, ReadWarning, brief
 from cannkit.format.ascend_meta import (
     BINARY_SECTION,
     DATA_SECTION,
@@ -17,11 +17,14 @@ from cannkit.format.ascend_meta import (
     STACK_VERSION_SIZES,
     BinaryMeta,
 )
-from cannkit.format.elf import PREFIX, SHF_ALLOC, ElfObject, Section, SectionType
-from cannkit.image.kernel_meta import Record, Refusal, read_binary_meta
+from cannkit.format.elf import ElfObject
+from cannkit.format.elf_types import PREFIX, SHF_ALLOC, Section, SectionType
+from cannkit.image.kernel_meta import Record, Refusal
+from cannkit.image.meta_reader import read_binary_meta
 from cannkit.soc import Soc
 
 NAME_LIMIT = 4096  # FUN-02, SYM-08: a name this long is skipped
+LARGEST_META = 3 << 20  # bytes of metadata in one object: 10,000 kernels take 2.2 million
 WRAP = 1 << 64
 
 DT_NULL = 0
@@ -31,6 +34,7 @@ BINARY = BINARY_SECTION.encode()
 FUNCTION = FUNCTION_SECTION.encode()
 STACK = STACK_SECTION.encode()
 DATA = DATA_SECTION.encode()
+NAME_BYTES = len(FUNCTION) + NAME_LIMIT  # what is longer is skipped anyway
 
 
 @dataclass(slots=True)
@@ -47,6 +51,26 @@ class Layout:
     function_meta: dict[str, Section] = field(default_factory=dict)  # by kernel name
     refusals: list[Refusal] = field(default_factory=list)
     warnings: list[ReadWarning] = field(default_factory=list)
+    budget: int = LARGEST_META  # bytes of metadata that may still be read
+
+    def can_take(self, size: int, name: str) -> bool:
+        """Whether `size` bytes more may be read; refuses the object once they may not.
+
+        Sections that overlap, and kernels that share one, could ask for any amount.
+        """
+        if size <= self.budget:
+            return True
+        if self.budget >= 0:
+            self.budget = -1
+            message = f"metadata sections overlap, or are too large: {brief(name)} is not read"
+            self.refuse("HAZ-15", message, rt=False)
+        return False
+
+    def take(self, size: int, name: str) -> bool:
+        """The same, and they are counted."""
+        taken = self.can_take(size, name)
+        self.budget -= size if taken else 0
+        return taken
 
     def warn(self, code: str, where: str, message: str) -> None:
         """Note something odd."""
@@ -59,7 +83,7 @@ class Layout:
 
 def read_layout(elf: ElfObject, soc: Soc) -> Layout:
     """Walk the section headers once, in order, as the runtime does. Raises nothing."""
-    layout = Layout()
+    layout = Layout(budget=min(len(elf.data), LARGEST_META))
     names = elf.section_names
     dynamic = dynstr = None
     extent_fails = False
@@ -71,7 +95,7 @@ def read_layout(elf: ElfObject, soc: Soc) -> Layout:
                 place = f"section {index}: sh_name {section.name_offset:#x}"
                 layout.refuse("HAZ-04", f"{place} lies outside the name table", rt=False)
             else:
-                _read_named(layout, elf, section, names.bytes_at(section.name_offset))
+                _read_named(layout, elf, section, names.bytes_at(section.name_offset, NAME_BYTES))
         elif elf.has_name_table and section.name_offset < len(names):  # SEC-07: last match wins
             match section.type, names.bytes_at(section.name_offset, 9):
                 case SectionType.STRTAB, b".dynstr":
@@ -122,7 +146,7 @@ def _read_named(layout: Layout, elf: ElfObject, section: Section, name: bytes) -
     elif FUNCTION in name:
         kernel = name[len(FUNCTION) :]  # FUN-01: 13 bytes off the front, wherever the match is
         if not kernel or len(kernel) >= NAME_LIMIT:  # FUN-02
-            message = "no kernel name in it" if not kernel else f"name of {len(kernel)} bytes"
+            message = "the kernel's name is too long" if kernel else "no kernel name in it"
             layout.warn("meta-name", f"section at {section.offset:#x}", f"{message}: skipped")
         else:  # FUN-03: a later section of the same name replaces an earlier one
             layout.function_meta[kernel.decode("utf-8", "surrogateescape")] = section
@@ -137,6 +161,8 @@ def _read_binary(layout: Layout, elf: ElfObject, section: Section) -> None:
         contents = elf.contents(section)
     except FormatError as error:
         layout.refuse("HAZ-06", str(error), rt=False)
+        return
+    if not layout.take(len(contents), BINARY_SECTION):
         return
     records, warnings = read_binary_meta(contents, elf.byte_order, section.offset)
     layout.binary_meta += records
@@ -164,10 +190,12 @@ def _read_stack(layout: Layout, elf: ElfObject, section: Section) -> None:
     except FormatError as error:
         layout.refuse("HAZ-06", str(error), rt=False)
         return
-    first, *rest = struct.unpack(f"{PREFIX[elf.byte_order]}{size // 8}Q", contents)
+    if not layout.take(size, STACK_SECTION):
+        return
+    first = struct.unpack_from(PREFIX[elf.byte_order] + "Q", contents)[0]
     if first not in STACK_SIZES:
         layout.warn("stack-record", where, f"{first} is neither 16384 nor 32768: ignored")
-    elif any(value != first for value in rest):
+    elif contents != bytes(contents[:8]) * (size // 8):
         layout.warn("stack-record", where, "the values differ from each other: ignored")
     else:
         layout.stack_size = first
@@ -194,5 +222,5 @@ def _so_name(layout: Layout, elf: ElfObject, dynamic: Section, dynstr: Section) 
                 reason = f"DT_SONAME {value:#x} lies outside .dynstr ({len(strings)} bytes)"
                 layout.refuse("HAZ-08", reason, rt=False)
                 return None
-            return strings.at(value)
+            return strings.bytes_at(value, NAME_LIMIT).decode("utf-8", "surrogateescape")
     return None

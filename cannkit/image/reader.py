@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cannkit.errors import CannkitError, InputError, ReadWarning
 from cannkit.format.elf import open_elf
 from cannkit.format.sidecar import MAX_SIZE, read_sidecar
-from cannkit.image.kernel_object import KernelObject, SidecarFile, read_object
+from cannkit.image.kernel_object import KernelObject, SidecarFile, capped, read_object
 from cannkit.image.sidecar_check import check_sidecar
 from cannkit.inputs.contents import Input
 from cannkit.inputs.files import HostFiles, sha256_hex
@@ -41,7 +41,7 @@ def read_input(item: Input, soc: Soc, choice: SidecarChoice = BESIDE) -> KernelO
         container=item.container,
         sha256=digest,
         sidecar=found,
-        warnings=tuple(warnings),
+        warnings=capped(warnings),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cannkit.errors import ReadWarning
+from cannkit.errors import ReadWarning, brief
 from cannkit.format.ascend_meta import DEBUG_OPTIONS, BinaryMeta
 from cannkit.format.sidecar import Sidecar, SidecarKernel
 from cannkit.image.kernel_meta import EntryKind
@@ -53,12 +53,17 @@ def _names(sidecar: Sidecar, path: str) -> Problems:
     name = path.rpartition("/")[2]
     stem = name.rpartition(".")[0] or name
     if sidecar.bin_file_name is not None and sidecar.bin_file_name != stem:
-        yield "file-name", f"binFileName is {sidecar.bin_file_name!r}, the file is {stem!r}"
+        yield (
+            "file-name",
+            f"binFileName is {_quoted(sidecar.bin_file_name)}, the file is {_quoted(stem)}",
+        )
     prefix = sidecar.kernel_name
     if prefix is not None:
         for kernel in sidecar.kernel_list:
             if not kernel.name.startswith(f"{prefix}_"):
-                message = f"{kernel.name!r} of kernelList does not start with {prefix!r}"
+                message = (
+                    f"{_quoted(kernel.name)} of kernelList does not start with {_quoted(prefix)}"
+                )
                 yield "kernel-name", message
                 break
 
@@ -82,15 +87,18 @@ def _kernels(obj: KernelObject, sidecar: Sidecar) -> Problems:
         name = split_kernel_name(kernel.name)
         entry = kernel.meta.function_entry
         if kernel.meta.entry_kind is EntryKind.FUNCTION_ENTRY and entry != name.key:
-            yield "entry", f"{kernel.name}: function entry {entry}, the name ends in {name.key}"
+            yield (
+                "entry",
+                f"{brief(kernel.name)}: function entry {entry}, the name ends in {name.key}",
+            )
         in_list = listed.get(name.base)
         if in_list and in_list.tiling_key is not None and in_list.tiling_key != name.key:
-            yield "entry", f"{kernel.name}: tilingKey of kernelList is {in_list.tiling_key}"
+            yield "entry", f"{brief(kernel.name)}: tilingKey of kernelList is {in_list.tiling_key}"
         yield from _ratio(kernel, in_list, sidecar.task_ration)
         tiling = kernel.dfx.tiling_size if kernel.dfx else None
         if None not in (tiling, sidecar.op_para_size) and tiling != sidecar.op_para_size:
             message = f"opParaSize is {sidecar.op_para_size}, the tiling record says {tiling}"
-            yield "tiling-size", f"{kernel.name}: {message}"
+            yield "tiling-size", f"{brief(kernel.name)}: {message}"
 
 
 def _ratio(kernel: KernelImage, in_list: SidecarKernel | None, common: str | None) -> Problems:
@@ -101,7 +109,10 @@ def _ratio(kernel: KernelImage, in_list: SidecarKernel | None, common: str | Non
         return
     recorded = f"{ratio[0]}:{ratio[1]}"
     if wanted != recorded:
-        yield "task-ratio", f"{kernel.name}: taskRation is {wanted!r}, the object has {recorded}"
+        yield (
+            "task-ratio",
+            f"{brief(kernel.name)}: taskRation is {_quoted(wanted)}, the object has {recorded}",
+        )
 
 
 def _binary(obj: KernelObject, sidecar: Sidecar) -> Problems:
@@ -127,7 +138,7 @@ def _binary(obj: KernelObject, sidecar: Sidecar) -> Problems:
                     yield "debug", f"debug buffer and options are {debug}, the object has {found}"
             case BinaryMeta.DYNAMIC_PARAM:
                 if value["mode"] != folded:
-                    message = f"dynamicParamMode is {sidecar.dynamic_param_mode!r}"
+                    message = f"dynamicParamMode is {_quoted(sidecar.dynamic_param_mode)}"
                     yield "param-mode", f"{message}, the object has mode {value['mode']}"
             case BinaryMeta.OPTIONAL_PARAM:
                 modes = (value["input_mode"], value["output_mode"])
@@ -143,12 +154,21 @@ def _core_type(sidecar: Sidecar) -> Problems:
         return
     magic, sync = expected
     if sidecar.magic is not None and sidecar.magic != magic:
-        yield "core-type", f"coreType {sidecar.core_type!r} with magic {sidecar.magic!r}"
+        yield (
+            "core-type",
+            f"coreType {_quoted(sidecar.core_type)} with magic {_quoted(sidecar.magic)}",
+        )
     if sidecar.intercore_sync is not None and sidecar.intercore_sync != sync:
-        message = f"coreType {sidecar.core_type!r} with intercoreSync {sidecar.intercore_sync}"
+        message = (
+            f"coreType {_quoted(sidecar.core_type)} with intercoreSync {sidecar.intercore_sync}"
+        )
         yield "core-type", message
 
 
+def _quoted(text: str | None) -> str:
+    return "absent" if text is None else repr(brief(text))
+
+
 def _few(names: list[str]) -> str:
-    shown = ", ".join(name[:128] for name in names[:4])
+    shown = ", ".join(brief(name) for name in names[:4])
     return f"{shown}, ... ({len(names)} in all)" if len(names) > 4 else shown

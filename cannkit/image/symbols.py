@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 from cannkit.errors import FormatError, ReadWarning
 from cannkit.format.ascend_meta import ARG_SIZE_SECTION, IMPLICIT_SYMBOLS
-from cannkit.format.elf import (
+from cannkit.format.elf import ElfObject, StringTable
+from cannkit.format.elf_types import (
     PREFIX,
     SHN_UNDEF,
     SYMBOL_SIZE,
     Binding,
-    ElfObject,
     Section,
-    StringTable,
     SymbolType,
     Visibility,
 )
@@ -69,7 +68,10 @@ def read_symbols(elf: ElfObject, layout: Layout) -> Symbols:
         except FormatError as error:  # SYM-03: no further table is tried
             found.refusals.append(Refusal("SYM-03", str(error)))
             return found
-        _read_table(found, elf, layout, table, strings)
+        try:
+            _read_table(found, elf, layout, table, strings)
+        except FormatError as error:  # HAZ-15: what was read before the names ran over stays
+            found.refusals.append(Refusal("HAZ-15", str(error), rt=False))
         if found.func_count == 0:
             found.refusals.append(Refusal("SYM-04", "the symbol table has no function"))
         return found
@@ -135,11 +137,12 @@ def _add_kernel(found: Symbols, strings: StringTable, name_at: int, value: int, 
         found.refusals.append(Refusal("SYM-07", message))
         return
     raw = strings.bytes_at(name_at, NAME_LIMIT)
-    name = raw.decode("utf-8", "surrogateescape")
     if len(raw) >= NAME_LIMIT:  # SYM-08
+        place = f"symbol {raw[:64].decode('utf-8', 'backslashreplace')}..."
         message = f"the name has {NAME_LIMIT} bytes or more: skipped"
-        found.warnings.append(ReadWarning("symbol-name", f"symbol {name[:64]}...", message))
+        found.warnings.append(ReadWarning("symbol-name", place, message))
         return
+    name = strings.at(name_at, NAME_LIMIT)
     found.kernels.append(KernelSymbol(name, _int32(value), _int32(size)))
 
 

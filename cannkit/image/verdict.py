@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from cannkit.errors import brief
 from cannkit.format.sidecar import Sidecar
 from cannkit.format.status import RtStatus
 from cannkit.image.kernel_meta import Refusal
@@ -58,7 +59,7 @@ def _by_sidecar(sidecar: Sidecar | None) -> Outcome:
             False,
             "JSN-05",
             RtStatus.FEATURE_NOT_SUPPORT,
-            f"debugOptions of the sidecar is {options!r}: objects built with printf load from data "
+            f"debugOptions of the sidecar is {brief(options)!r}: objects built with printf load from data "
             "only, from a file the caller gets 107000",  # QK-4
         )
     return ACCEPTED

@@ -16,14 +16,8 @@ from cannkit.format.container import (
     has_container_section,
     is_device_object,
 )
-from cannkit.format.elf import (
-    HEADER_SIZE,
-    HOST_MACHINES,
-    ByteView,
-    Machine,
-    open_elf,
-    read_header,
-)
+from cannkit.format.elf import open_elf, read_header
+from cannkit.format.elf_types import HEADER_SIZE, HOST_MACHINES, ByteView, Machine
 from cannkit.inputs.files import WHOLE_LIMIT, FileView, FileWindow, MemoryFiles, cut
 
 if TYPE_CHECKING:

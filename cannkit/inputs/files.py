@@ -15,7 +15,7 @@ from cannkit.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cannkit.format.elf import ByteView
+    from cannkit.format.elf_types import ByteView
 
 WHOLE_LIMIT = 64 << 20  # larger spans are not held
 FILE_LIMIT = 4 << 30  # HAZ-16

@@ -6,10 +6,11 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
 from cannkit.errors import FormatError, InputError
-from cannkit.format.elf import HEADER_SIZE, HOST_MACHINES, Machine
+from cannkit.format.elf_types import HEADER_SIZE, HOST_MACHINES, Machine
 from cannkit.inputs.contents import (
     Input,
     NothingInsideError,
@@ -50,7 +51,9 @@ class Inputs:
     @cached_property
     def plural(self) -> bool:
         """Whether the answer is a list: not for one plain object, even one that is missing."""
-        return len(self.paths) != 1 or _survey(self.paths[0], named=True)[0]
+        if len(self.paths) != 1 or is_directory(self.paths[0]):
+            return True
+        return _survey(self.paths[0], named=True)[0]
 
     @cached_property
     def total(self) -> int | None:
@@ -58,7 +61,13 @@ class Inputs:
         return _sum(_survey(path, named=True)[1] for path in self.paths)
 
     def __iter__(self) -> Iterator[Input | Unreadable]:
-        """The objects in the order of paths and members. What cannot be opened does not raise."""
+        """The objects in the order of paths and members. What cannot be opened does not raise.
+
+        Exactly one where the answer is no list, even if the file changes meanwhile.
+        """
+        return self._each() if self.plural else islice(self._each(), 1)
+
+    def _each(self) -> Iterator[Input | Unreadable]:
         for path in self.paths:
             if path == STDIN:
                 yield from _from_stdin(self.stdin)

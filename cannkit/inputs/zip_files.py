@@ -11,12 +11,19 @@ import zlib
 from typing import TYPE_CHECKING
 
 from cannkit.errors import InputError
-from cannkit.inputs.files import WHOLE_LIMIT, FileWindow, reason, too_large
+from cannkit.inputs.files import FileWindow, reason, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ZIP_RATIO = 200  # more than any wheel of kernel objects needs
+ZIP_RATIO = 32  # kernel objects pack ten to one, the most regular JSON beside them 24 to one
+MEMBER_FLOOR = 1 << 20  # what any member may unpack to
+ZIP_FLOOR = 16 << 20  # what any zip may unpack to
+LARGEST_DIRECTORY = 64 << 20
+END_OF_DIRECTORY = b"PK\5\6"
+END_OF_DIRECTORY_64 = b"PK\6\6"
+NO_SIZE = 0xFFFF_FFFF  # the size is that of the record for large zips
+LONGEST_END = (1 << 16) + 22 + 20 + 56  # comment, end record, and its two companions for large zips
 
 ZIP_ERRORS = (
     zipfile.BadZipFile,
@@ -29,6 +36,7 @@ ZIP_ERRORS = (
     ValueError,
     OverflowError,
     OSError,
+    MemoryError,
 )
 """All that zipfile raises on hostile bytes; UnicodeDecodeError is a ValueError."""
 
@@ -38,7 +46,8 @@ class ZipFiles:
 
     def __init__(self, window: FileWindow) -> None:
         """Read the central directory; raises InputError when it is broken."""
-        self._limit = self._left = max(WHOLE_LIMIT, ZIP_RATIO * len(window))
+        self._limit = self._left = max(ZIP_FLOOR, ZIP_RATIO * len(window))
+        _check_directory(window)
         stream = os.fdopen(window.duplicate(), "rb")
         weakref.finalize(self, stream.close)
         try:
@@ -68,7 +77,9 @@ class ZipFiles:
 
     def whole(self, info: zipfile.ZipInfo, limit: int) -> bytes:
         """A member, its checksum verified; raises InputError like `head`, and above `limit`."""
-        if info.file_size > limit:  # zipfile gives no more than this, and then checks the sum
+        # zipfile gives no more than file_size, and then checks the sum
+        limit = min(limit, max(MEMBER_FLOOR, ZIP_RATIO * info.compress_size))
+        if info.file_size > limit:
             raise too_large(info.orig_filename, limit)
         return self.head(info, limit)
 
@@ -90,6 +101,21 @@ class ZipFiles:
                 return stream.read(size)
         except ZIP_ERRORS as error:
             raise InputError("cannot read the member", where=name, why=reason(error)) from error
+
+
+def _check_directory(window: FileWindow) -> None:
+    """Refuse a central directory that zipfile would read whole, of a size that no zip has."""
+    tail = bytes(window[max(0, len(window) - LONGEST_END) : len(window)])
+    sizes = []
+    at = tail.rfind(END_OF_DIRECTORY)
+    if 0 <= at <= len(tail) - 16:
+        sizes.append(struct.unpack_from("<I", tail, at + 12)[0])
+    at = tail.rfind(END_OF_DIRECTORY_64)
+    if 0 <= at <= len(tail) - 48:
+        sizes.append(struct.unpack_from("<Q", tail, at + 40)[0])
+    if any(LARGEST_DIRECTORY < size < NO_SIZE for size in sizes):
+        why = f"its directory has {max(sizes)} bytes, at most {LARGEST_DIRECTORY} are read"
+        raise InputError("not a readable zip", where=window.name, why=why)
 
 
 def _why_not(name: str, info: zipfile.ZipInfo) -> str:

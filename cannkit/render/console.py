@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from typing import IO, Literal
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from cannkit.report.base import safe
 
+NARROWEST = 20  # a terminal that says it has less is not believed
 PLAIN_WIDTH = 1 << 20  # nothing is cut or wrapped where nobody reads on a screen
+
+
+class _Console(Console):
+    """A console that leaves it to the command line what a broken pipe means."""
+
+    def on_broken_pipe(self) -> None:
+        """See rich."""
+        raise BrokenPipeError
 
 
 def make_console(color: str = "auto", file: IO[str] | None = None) -> Console:
@@ -26,12 +36,12 @@ def make_console(color: str = "auto", file: IO[str] | None = None) -> Console:
         system = None
     elif color == "always" or (not terminal and _forced()):
         system = "256"
-    return Console(
+    return _Console(
         file=file,
         force_terminal=terminal,
         color_system=system,
         no_color=False if color == "always" else None,
-        width=None if terminal else PLAIN_WIDTH,
+        width=max(shutil.get_terminal_size().columns, NARROWEST) if terminal else PLAIN_WIDTH,
         highlight=False,
         markup=False,
         emoji=False,
@@ -47,12 +57,36 @@ def from_file(text: str, style: str = "") -> Text:
     return Text(safe(text), style=style)
 
 
+class Lines(str):
+    """Text that goes into a pipe as it is."""
+
+    __slots__ = ()
+
+
+def is_plain(console: Console) -> bool:
+    """Whether nothing but text is wanted: no screen to fit, no colour."""
+    return not console.is_terminal and console.color_system is None
+
+
 def write(console: Console, renderable: RenderableType) -> None:
     """Print to a console; where it is no terminal, without the blanks that pad a table."""
-    if console.is_terminal:
+    if is_plain(console) and isinstance(renderable, Group):
+        for part in renderable.renderables:
+            write(console, part)
+    elif is_plain(console) and isinstance(renderable, str | Text):
+        console.file.write(f"{renderable}\n")
+    elif console.is_terminal:
         console.print(renderable)
-        return
-    with console.capture() as capture:
-        console.print(renderable)
-    lines = capture.get().split("\n")
-    console.file.write("\n".join(line.rstrip(" ") for line in lines))
+    else:
+        with console.capture() as capture:
+            console.print(renderable)
+        lines = capture.get().split("\n")
+        console.file.write("\n".join(line.rstrip(" ") for line in lines))
+
+
+def write_line(console: Console, text: Text) -> None:
+    """Print a line that the terminal wraps by itself."""
+    if is_plain(console):
+        console.file.write(f"{text}\n")
+    else:
+        console.print(text, soft_wrap=True)

@@ -6,17 +6,19 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cannkit.render.console import PLAIN_WIDTH, from_file
+from cannkit.render.console import PLAIN_WIDTH, Lines, from_file, is_plain
 from cannkit.report.base import Document
 
 KIB = 1024
-UNBROKEN = "\u00a0"  # a blank that no line ends at
+WIDEST_COLUMN = 160
+INDENT = 2
 UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
@@ -29,7 +31,7 @@ def as_text(document: Document, console: Console, *, raw: bool = False) -> Rende
 def size(count: int) -> str:
     """Bytes in decimal, with a unit beside them from 4 KiB on: `6,072 B (5.9 KiB)`."""
     text = f"{count:,} B"
-    if count < 4 * KIB:
+    if count <= 4 * KIB:
         return text
     value, unit = count / KIB, 0
     while value >= KIB and unit < len(UNITS) - 1:
@@ -69,6 +71,10 @@ def columns(
     Columns that are empty in every row are left out. The first column names the row.
     """
     kept = [i for i in range(len(headings)) if i == 0 or any(str(row[i]) for row in rows)]
+    if is_plain(console):
+        cells = [[headings[i] for i in kept], *([str(_cell(row[i])) for i in kept] for row in rows)]
+        table_lines = aligned(cells, [headings[i] in right for i in kept])
+        return Lines("\n".join(["", title, *table_lines] if title else table_lines))
     table = Table(
         title=title if console.is_terminal else None,
         title_justify="left",
@@ -90,7 +96,29 @@ def columns(
     unbounded = console.options.update(width=PLAIN_WIDTH)
     if Measurement.get(console, unbounded, table).maximum <= console.width:
         return table
-    return Group(Text(title, style="bold"), *(_block(headings, row, kept) for row in rows))
+    return Group(
+        Text(title, style="bold"), *(_block(headings, row, kept, console.width) for row in rows)
+    )
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> list[str]:
+    """Rows as lines: columns two blanks apart, as wide as the widest cell that is not a monster."""
+    widths = [min(max(map(cells_of, column)), WIDEST_COLUMN) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        padded = [
+            " " * (width - cells_of(cell)) + cell
+            if to_right
+            else cell + " " * (width - cells_of(cell))
+            for cell, width, to_right in zip(row, widths, right, strict=True)
+        ]
+        lines.append("  ".join(padded).rstrip(" "))
+    return lines
+
+
+def cells_of(text: str) -> int:
+    """How many columns of a screen a text takes: two for a Chinese character."""
+    return len(text) if text.isascii() else cell_len(text)
 
 
 def _cell(value: str | Text) -> Text:
@@ -98,13 +126,15 @@ def _cell(value: str | Text) -> Text:
 
 
 def _block(
-    headings: Sequence[str], row: Sequence[str | Text], kept: Sequence[int]
+    headings: Sequence[str], row: Sequence[str | Text], kept: Sequence[int], width: int
 ) -> RenderableType:
-    """A row as its name and, indented below it, `heading value` pairs that wrap as they must."""
-    pairs = Text()
+    """A row as its name and, indented below it, lines of whole `heading value` pairs."""
+    lines = [Text()]
     for i in kept[1:]:
-        if str(row[i]):
-            pairs.append(f"{headings[i].lower()}{UNBROKEN}", style="dim")
-            pairs.append_text(Text(UNBROKEN).join(_cell(row[i]).split(" ")))
-            pairs.append("  ")
-    return Group(_cell(row[0]), Padding(pairs, (0, 0, 0, 2)))
+        if not str(row[i]):
+            continue
+        pair = Text.assemble((f"{headings[i].lower()} ", "dim"), _cell(row[i]))
+        if lines[-1] and lines[-1].cell_len + 2 + pair.cell_len > width - INDENT:
+            lines.append(Text())
+        lines[-1].append("  " if lines[-1] else "").append_text(pair)
+    return Group(_cell(row[0]), Padding(Group(*lines), (0, 0, 0, INDENT)))

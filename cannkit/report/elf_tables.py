@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import fields
 from itertools import islice
 from typing import ClassVar, Self
 
+from cannkit.errors import brief
 from cannkit.format.dwarf import describe_sections
-from cannkit.format.elf import (
+from cannkit.format.elf import NAMES_FACTOR, SPARE_NAMES, ElfObject, StringTable
+from cannkit.format.elf_types import (
+    SYMBOL_SIZE,
     Binding,
-    ElfObject,
     Section,
     SectionType,
     Symbol,
@@ -18,10 +19,11 @@ from cannkit.format.elf import (
     Visibility,
 )
 from cannkit.image.kernel_object import KernelObject
-from cannkit.report.base import document, printable
+from cannkit.report.base import document
 from cannkit.report.parse import ParseDocument
 
 NAME_LIMIT = 4096
+SHORT_NAME = 64
 
 
 @document
@@ -47,7 +49,7 @@ class SectionEntry:
         """The entry of a section."""
         return cls(
             index=index,
-            name=printable(name),
+            name=name,
             type=section.type,
             type_name=SectionType(section.type).name,
             flags=section.flags,
@@ -94,35 +96,55 @@ class ParseDetails(ParseDocument):
 
 
 def _sections(elf: ElfObject) -> tuple[SectionEntry, ...]:
-    notes: Mapping[str, str] = describe_sections(elf)
-    named = [(elf.section_name(section, NAME_LIMIT), section) for section in elf.sections]
+    notes, names = describe_sections(elf), _Names(elf)
     return tuple(
-        SectionEntry.of(index, name, section, notes.get(name))
-        for index, (name, section) in enumerate(named)
+        SectionEntry.of(index, names.cut(section.name_offset), section, notes.get(index))
+        for index, section in enumerate(elf.sections)
     )
 
 
 def _symbols(elf: ElfObject) -> tuple[SymbolEntry, ...]:
     """The first symbol table that lies inside the file, without its null entry."""
     for table in elf.symbol_tables:
-        names = elf.sections[table.link]
-        inside = max(table.offset + table.size, names.offset + names.size) <= len(elf.data)
+        link = elf.sections[table.link]
+        inside = max(table.offset + table.size, link.offset + link.size) <= len(elf.data)
         if inside and table.size:
-            strings = elf.strings(names)
-            raw = islice(elf.symbols(table, table.size // 24), 1, None)
-            return tuple(_symbol(elf, Symbol(*entry), strings.at) for entry in raw)
+            names, sections = _Names(elf, elf.strings(link)), _Names(elf)
+            raw = islice(elf.symbols(table, table.size // SYMBOL_SIZE), 1, None)
+            return tuple(_symbol(elf, Symbol(*entry), names, sections) for entry in raw)
     return ()
 
 
-def _symbol(elf: ElfObject, symbol: Symbol, name_at: Callable[[int, int], str]) -> SymbolEntry:
-    special = symbol.section_index >= len(elf.sections)
-    section = "" if special else elf.section_name(elf.sections[symbol.section_index], NAME_LIMIT)
+class _Names:
+    """Names of a string table, each cut out and made printable once.
+
+    Names that overlap, or are shared, are cut short once together they are several times the table.
+    """
+
+    def __init__(self, elf: ElfObject, table: StringTable | None = None) -> None:
+        self._table = elf.section_names if table is None else table
+        self._left = SPARE_NAMES + NAMES_FACTOR * len(self._table)
+        self._known: dict[int, str] = {}
+
+    def cut(self, offset: int) -> str:
+        """The name at an offset."""
+        known = self._known.get(offset)
+        if known is None:
+            raw = self._table.bytes_at(offset, NAME_LIMIT)
+            known = self._known[offset] = raw.decode("utf-8", "backslashreplace")
+        self._left -= len(known)
+        return known if self._left > 0 else brief(known, SHORT_NAME)
+
+
+def _symbol(elf: ElfObject, symbol: Symbol, names: _Names, sections: _Names) -> SymbolEntry:
+    index = symbol.section_index
+    special = index >= len(elf.sections)
     return SymbolEntry(
-        name=printable(name_at(symbol.name_offset, NAME_LIMIT)),
+        name=names.cut(symbol.name_offset),
         type=SymbolType(symbol.type).name,
         binding=Binding(symbol.binding).name,
         visibility=Visibility(symbol.visibility).name,
-        section=f"{symbol.section_index:#x}" if special else printable(section),
+        section=f"{index:#x}" if special else brief(sections.cut(elf.sections[index].name_offset)),
         value=symbol.value,
         size=symbol.size,
     )

@@ -8,12 +8,13 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypedDict
 
 from cannkit.errors import CannkitError, ExitCode, FormatError
 from cannkit.format.ascend_meta import BINARY_META
-from cannkit.format.elf import ByteView, ElfHeader, ElfType, Machine, read_header
+from cannkit.format.elf import read_header
+from cannkit.format.elf_types import ByteView, ElfHeader, ElfType, Machine
 from cannkit.format.status import RtStatus
 from cannkit.image.kernel_object import ISA_TAGS, KernelObject, SidecarFile
 from cannkit.image.verdict import Outcome, Verdict
 from cannkit.inputs.contents import Container, Input, Unreadable
-from cannkit.inputs.files import sha256_hex
+from cannkit.inputs.files import WHOLE_LIMIT, sha256_hex
 from cannkit.report.base import (
     CodeEntry,
     Document,
@@ -211,7 +212,7 @@ class ParseDocument(Document):
         return cls(
             file=file,
             size=None if data is None else len(data),
-            sha256=None if data is None else sha256_hex(data),
+            sha256=None if data is None else _digest(data),
             container=container,
             elf=None if data is None else _header_entry(data),
             text_offset=None,
@@ -263,7 +264,15 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 def _header_entry(data: ByteView) -> ElfEntry | None:
     try:
         return elf_entry(read_header(data))
-    except FormatError:
+    except CannkitError:
+        return None
+
+
+def _digest(data: ByteView) -> str | None:
+    """The digest of bytes that are no object: not of gigabytes, nor where they cannot be read."""
+    try:
+        return sha256_hex(data) if len(data) <= WHOLE_LIMIT else None
+    except CannkitError:
         return None
 
 

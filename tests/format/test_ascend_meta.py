@@ -20,7 +20,7 @@ from cannkit.format.ascend_meta import (
     FunctionMeta,
     ImplicitFeature,
 )
-from cannkit.format.elf import PREFIX
+from cannkit.format.elf_types import PREFIX
 from cannkit.format.tlv import Entry, UintEntry
 from tests.facts import golden
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cannkit.format.bits import OpenEnum
-    from cannkit.format.elf import ByteOrder
+    from cannkit.format.elf_types import ByteOrder
 
 FACTS = golden("kernel_meta")
 TABLES: dict[str, tuple[type[OpenEnum], Mapping[int, Entry]]] = {

@@ -14,19 +14,17 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from cannkit.errors import FormatError
-from cannkit.format import elf as tables
-from cannkit.format.elf import (
+from cannkit.format import elf_types as tables
+from cannkit.format.elf import ElfObject, StringTable, open_elf
+from cannkit.format.elf_types import (
     HEADER_STRUCT,
     PREFIX,
     SECTION_STRUCT,
     SYMBOL_STRUCT,
     ElfHeader,
-    ElfObject,
     Section,
     SectionType,
-    StringTable,
     Symbol,
-    open_elf,
 )
 from tests.build import OBJECTS
 from tests.facts import golden

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cannkit.format.ascend_meta import FunctionMeta
-from cannkit.format.elf import PREFIX
+from cannkit.format.elf_types import PREFIX
 from cannkit.format.tlv import Entry, Tlv, UintEntry, encode_tlv, walk
 from tests.facts import A5_SOC, read_fixture
 from tests.objects import PRINTF, SIMT_GATHER
 
 if TYPE_CHECKING:
-    from cannkit.format.elf import ByteOrder
+    from cannkit.format.elf_types import ByteOrder
 
 BASE = 0x400
 

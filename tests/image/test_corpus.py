@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cannkit.format.ascend_meta import BinaryMeta, FunctionMeta, FuncType
-from cannkit.format.elf import SHF_ALLOC, Binding, ElfType, Machine, SectionType, SymbolType
+from cannkit.format.elf_types import SHF_ALLOC, Binding, ElfType, Machine, SectionType, SymbolType
 from cannkit.image.kernel_meta import EntryKind
 from cannkit.image.kernel_name import split_kernel_name
 from cannkit.image.sidecar_check import check_sidecar

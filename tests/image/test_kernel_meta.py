@@ -14,13 +14,12 @@ from cannkit.image.kernel_meta import (
     DEFAULT_RATIO,
     DEFAULT_STACK,
     NO_META,
-    RATIOS,
     EntryKind,
     KernelMeta,
     MetaReading,
     Param,
-    read_kernel_meta,
 )
+from cannkit.image.meta_reader import RATIOS, read_kernel_meta
 from cannkit.soc import find_soc
 from tests.facts import A2_SOC, A5_SOC, golden
 from tests.shapes import function_tlv

@@ -12,7 +12,8 @@ from cannkit.format.ascend_meta import (
     STACK_SECTION,
     BinaryMeta,
 )
-from cannkit.format.elf import SectionType, open_elf
+from cannkit.format.elf import open_elf
+from cannkit.format.elf_types import SectionType
 from cannkit.image.layout import Layout, read_layout
 from cannkit.soc import find_soc
 from tests.build import SHF_ALLOC, SHF_WRITE, ObjectBuilder

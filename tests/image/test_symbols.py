@@ -7,7 +7,8 @@ import struct
 import pytest
 
 from cannkit.format.ascend_meta import ARG_SIZE_SECTION, BINARY_SECTION, BinaryMeta
-from cannkit.format.elf import Binding, SectionType, SymbolType, open_elf
+from cannkit.format.elf import open_elf
+from cannkit.format.elf_types import Binding, SectionType, SymbolType
 from cannkit.image.layout import Layout, read_layout
 from cannkit.image.symbols import KernelSymbol, Symbols, read_symbols
 from cannkit.soc import find_soc

@@ -16,7 +16,7 @@ from cannkit.format.ascend_meta import (
     FunctionMeta,
 )
 from cannkit.format.dfx import encode_dfx
-from cannkit.format.elf import (
+from cannkit.format.elf_types import (
     HEADER_STRUCT,
     SECTION_STRUCT,
     Binding,

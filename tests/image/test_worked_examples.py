@@ -10,7 +10,7 @@ import pytest
 
 from cannkit.format.ascend_meta import BinaryMeta, FuncType, VfType
 from cannkit.format.dfx import PointerType, TensorType
-from cannkit.format.elf import SHF_ALLOC, Binding, ElfType, SectionType, SymbolType
+from cannkit.format.elf_types import SHF_ALLOC, Binding, ElfType, SectionType, SymbolType
 from cannkit.format.status import RtStatus
 from cannkit.image.kernel_meta import NO_META, EntryKind
 from cannkit.image.kernel_object import KernelImage, KernelObject

@@ -240,15 +240,19 @@ class TestZipFiles:
 
     def test_budget_is_shared_by_overlapping_members(self, tmp_path: Path) -> None:
         path = tmp_path / "x.zip"
-        raw = zip_of(path, {f"{i}.o": bytes(24 << 20) for i in range(3)})
-        files = reopened(path, raw)
-        assert len(raw) < WHOLE_LIMIT / 200
-        assert len(files.read("0.o", WHOLE_LIMIT) or b"") == 24 << 20
-        assert len(files.read("1.o", WHOLE_LIMIT) or b"") == 24 << 20
+        files = reopened(path, zip_of(path, {f"{i:02}.o": bytes(1 << 20) for i in range(17)}))
+        for i in range(16):
+            assert len(files.read(f"{i:02}.o", WHOLE_LIMIT) or b"") == 1 << 20
         assert not files.spent
-        with pytest.raises(InputError, match=f"unpacks to more than {WHOLE_LIMIT} bytes"):
-            files.read("2.o", WHOLE_LIMIT)
+        with pytest.raises(InputError, match=f"unpacks to more than {16 << 20} bytes"):
+            files.read("16.o", WHOLE_LIMIT)
         assert files.spent
+
+    def test_a_member_unpacks_to_32_times_its_size(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.zip"
+        files = reopened(path, zip_of(path, {"k.o": bytes((1 << 20) + 1)}))
+        with pytest.raises(InputError, match="more than 1048576 bytes"):
+            files.read("k.o", WHOLE_LIMIT)
 
     @pytest.mark.parametrize("raw", [b"", b"PK\3\4", b"PK\5\6" + bytes(17)])
     def test_broken(self, tmp_path: Path, raw: bytes) -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from cannkit.format.ascend_meta import BINARY_META, FUNCTION_META
 from cannkit.format.dfx import encode_dfx, read_dfx
-from cannkit.format.elf import (
+from cannkit.format.elf import read_header
+from cannkit.format.elf_types import (
     HEADER_STRUCT,
     SECTION_STRUCT,
     SYMBOL_STRUCT,
@@ -18,7 +19,6 @@ from cannkit.format.elf import (
     ElfHeader,
     Section,
     Symbol,
-    read_header,
 )
 from cannkit.format.tlv import HEAD, Entry, UintEntry, encode_tlv, walk
 from tests.build import ObjectBuilder

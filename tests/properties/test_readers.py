@@ -10,16 +10,11 @@ from hypothesis import strategies as st
 
 from cannkit.errors import CannkitError
 from cannkit.format.dfx import encode_dfx, read_dfx, runtime_arg_count
-from cannkit.format.elf import (
-    HEADER_STRUCT,
-    ByteOrder,
-    ElfHeader,
-    SectionType,
-)
+from cannkit.format.elf_types import HEADER_STRUCT, ByteOrder, ElfHeader, SectionType
 from cannkit.format.sidecar import read_sidecar
 from cannkit.format.tlv import HEAD, encode_tlv
-from cannkit.image.kernel_meta import read_binary_meta, read_kernel_meta
 from cannkit.image.kernel_object import KernelObject
+from cannkit.image.meta_reader import read_binary_meta, read_kernel_meta
 from cannkit.image.sidecar_check import check_sidecar
 from cannkit.soc import find_soc
 from tests.build import ObjectBuilder

@@ -1,0 +1,1 @@
+complete --command cannkit --no-files --arguments "(env _CANNKIT_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) cannkit)" --condition "env _CANNKIT_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) cannkit"
