@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Container
+from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -37,8 +38,10 @@ def answer(
     from cannkit.inputs.contents import Unreadable
 
     codes = []
-    printer.start(many=inputs.plural)
-    for item in printer.watch(inputs):
+    many = inputs.plural
+    printer.start(many=many)
+    # a file that becomes an archive meanwhile must not give a second document
+    for item in islice(printer.watch(inputs), None if many else 1):
         try:
             if isinstance(item, Unreadable):
                 raise item.error

@@ -49,6 +49,11 @@ class PointerType(OpenEnum):
     LEVEL_1_WITH_SHAPE = 4
 
 
+ARG_INFO: Final = FunctionMeta.DFX_ARG_INFO.value
+TILING: Final = TensorType.TILING.value
+WORDS: Final = tuple(struct.Struct(f">{count}Q") for count in range(SHORT + 1))
+
+
 class DfxArg(NamedTuple):
     """One record: an argument slot of the kernel. Sizes are bytes, None where not recorded."""
 
@@ -63,15 +68,11 @@ class DfxArg(NamedTuple):
 
 
 class DfxArgs(NamedTuple):
-    """All records of a DFX TLV, and what was wrong with them."""
+    """All records of a DFX TLV, how many of them are argument slots, and what is wrong with them."""
 
     args: tuple[DfxArg, ...]
+    arg_info_count: int
     problem: str | None
-
-    @property
-    def arg_info_count(self) -> int:
-        """Number of DFX_ARG_INFO records: the kernel's argument slots."""
-        return sum(arg.type == FunctionMeta.DFX_ARG_INFO for arg in self.args)
 
     @property
     def tiling_size(self) -> int | None:
@@ -84,7 +85,9 @@ def read_dfx(value: bytes) -> DfxArgs:
     """Decode the value of a DFX_TYPE record; what does not fit ends the walk with a `problem`."""
     found: list[tuple[int, tuple[int, ...]]] = []
     problem = None
-    at, size = 0, len(value)
+    dynamic = False
+    slots = at = 0
+    size = len(value)
     while at < size:
         if size - at < HEAD.size:
             problem = f"{size - at} bytes left at {at}, a record header takes {HEAD.size}"
@@ -94,10 +97,14 @@ def read_dfx(value: bytes) -> DfxArgs:
         if at + WORD * count > size:
             problem = f"record at {at - HEAD.size} says {count} words, {size - at} bytes are left"
             break
-        found.append((kind, struct.unpack_from(f">{count}Q", value, at)))
+        if 0 < count <= SHORT:
+            words = WORDS[count].unpack_from(value, at)
+        else:
+            words = struct.unpack_from(f">{count}Q", value, at)
+        found.append((kind, words))
+        slots += kind == ARG_INFO
+        dynamic = dynamic or (count > 0 and words[0] & 0xFFFF == TILING)
         at += WORD * count
-    tiling = TensorType.TILING.value
-    dynamic = any(words and words[0] & 0xFFFF == tiling for _, words in found)
     args = tuple(
         _short_argument(kind, words, dynamic)
         if len(words) <= SHORT
@@ -106,7 +113,7 @@ def read_dfx(value: bytes) -> DfxArgs:
     )
     if problem is None and not all(words for _, words in found):
         problem = "a record has no words"
-    return DfxArgs(args, problem)
+    return DfxArgs(args, slots, problem)
 
 
 def _argument(kind: int, words: tuple[int, ...], dynamic: bool) -> DfxArg:
@@ -151,7 +158,7 @@ def runtime_arg_count(value: bytes) -> int | None:
         length = WORD * words & 0xFFFF
         if HEAD.size + length > rest:
             break
-        count += kind == FunctionMeta.DFX_ARG_INFO
+        count += kind == ARG_INFO
         at += HEAD.size + length
         rest -= HEAD.size + length
     return count

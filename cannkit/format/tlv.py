@@ -55,9 +55,8 @@ class Entry:
         """The fields of a value; None when it is too short to hold them (HAZ-06)."""
         if len(raw) < self.size:
             return None
-        value: dict[str, int] = dict(
-            zip(self.fields, self._structs[order].unpack_from(raw), strict=True)
-        )
+        numbers = self._structs[order].unpack_from(raw)
+        value: dict[str, int] = dict(zip(self.fields, numbers, strict=True))
         for name, kind in self._kinds.items():
             value[name] = kind(value[name])
         return value

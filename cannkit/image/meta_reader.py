@@ -110,7 +110,7 @@ def _decode(
     warnings: list[ReadWarning],
 ) -> Record:
     kind, offset, raw = tlv
-    if tlv.is_padding:
+    if not kind and not raw:
         return Record(tlv, PADDING, None)
     name = names.get(kind) or unknown_name(kind)
     entry = table.get(kind)

@@ -6,7 +6,6 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
 from cannkit.errors import FormatError, InputError
@@ -61,13 +60,7 @@ class Inputs:
         return _sum(_survey(path, named=True)[1] for path in self.paths)
 
     def __iter__(self) -> Iterator[Input | Unreadable]:
-        """The objects in the order of paths and members. What cannot be opened does not raise.
-
-        Exactly one where the answer is no list, even if the file changes meanwhile.
-        """
-        return self._each() if self.plural else islice(self._each(), 1)
-
-    def _each(self) -> Iterator[Input | Unreadable]:
+        """The objects in the order of paths and members. What cannot be opened does not raise."""
         for path in self.paths:
             if path == STDIN:
                 yield from _from_stdin(self.stdin)
