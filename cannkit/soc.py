@@ -56,6 +56,11 @@ def soc_names() -> tuple[str, ...]:
     return tuple(_table())
 
 
+def family_names() -> tuple[str, ...]:
+    """Every family in lower case, as a directory of an operator package is called."""
+    return tuple(_families())
+
+
 def all_socs() -> tuple[Soc, ...]:
     """Every row of the table, in table order."""
     return tuple(map(_of_row, _table().values()))

@@ -120,7 +120,12 @@ def _run(app: typer.Typer, args: list[str]) -> int:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
-        command.main(args, prog_name=PROG, complete_var=COMPLETE_VAR)
+        try:
+            command.main(args, prog_name=PROG, complete_var=COMPLETE_VAR)
+        except KeyError as error:  # the shell's own variables: nobody pressed a key
+            return _tell(
+                UsageError("not called by a shell", why=f"{error} is not set"), args, names
+            )
     try:
         with command.make_context(PROG, list(args) or ["--help"]) as context:
             return int(command.invoke(context) or 0)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from cannkit.soc import DEFAULT_SOC, soc_names
+from cannkit.soc import DEFAULT_SOC
 
 
 class ColorWhen(StrEnum):
@@ -19,9 +18,11 @@ class ColorWhen(StrEnum):
     NEVER = "never"
 
 
-def complete_soc(incomplete: str) -> Iterator[str]:
-    """SoC versions that start with what was typed."""
-    return (name for name in soc_names() if name.lower().startswith(incomplete.lower()))
+def complete_soc(incomplete: str) -> list[str]:
+    """SoC versions, and families as operator packages spell them."""
+    from cannkit.soc import family_names, soc_names
+
+    return [name for name in (*soc_names(), *family_names()) if name.startswith(incomplete)]
 
 
 Files = Annotated[

@@ -50,6 +50,8 @@ def parse(
     inputs = open_inputs(files, recursive=recursive)
     if sidecar is not None and inputs.plural:
         raise UsageError("--sidecar belongs to one object", hint="name a single FILE")
+    if sidecar is not None and no_sidecar:
+        raise UsageError("--sidecar and --no-sidecar exclude each other")
     choice = SidecarChoice(beside=not no_sidecar, file=sidecar)
     matches = 0
 

@@ -175,14 +175,14 @@ def _kernel_row(kernel: KernelEntry) -> tuple[str | Text, ...]:
         Text(named(kernel.func_type, kernel.func_type_name), style="cyan"),
         "" if kernel.task_ratio is None else "{}:{}".format(*kernel.task_ratio),
         f"{kernel.offset:#x}",
-        f"{kernel.length:,} B",
+        size(kernel.length),
         str(kernel.user_args),
-        "" if kernel.arg_size is None else f"{kernel.arg_size:,} B",
-        f"{tiling[-1]:,} B" if tiling else "",
+        "" if kernel.arg_size is None else size(kernel.arg_size),
+        size(tiling[-1]) if tiling else "",
         _entry(kernel),
         named(kernel.vf_type, VfType(kernel.vf_type).name) if kernel.vf_type else "",
-        f"{kernel.ub_size:,} B" if kernel.ub_size else "",
-        f"{kernel.min_stack_size:,} B" if kernel.min_stack_size else "",
+        size(kernel.ub_size) if kernel.ub_size else "",
+        size(kernel.min_stack_size) if kernel.min_stack_size else "",
         ", ".join(mode for mode, on in modes.items() if on),
     )
 
@@ -223,7 +223,7 @@ def _argument(arg: DfxArgEntry) -> tuple[str, str, str, str, str]:
     return (
         named(arg.tensor_type, arg.tensor_type_name),
         named(pointer, arg.pointer_type_name or "") if pointer else "",
-        "at launch" if known is None and arg.count > 1 else "" if known is None else f"{known:,} B",
+        "at launch" if known is None and arg.count > 1 else "" if known is None else size(known),
         "" if arg.dtype_bits is None else f"{arg.dtype_bits} bits",
         "" if arg.dims is None else "x".join(map(str, arg.dims)) or "scalar",
     )

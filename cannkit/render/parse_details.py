@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console, Group, RenderableType
 
 from cannkit.render.parse import object_parts
-from cannkit.render.text import as_text, columns, named
+from cannkit.render.text import as_text, columns, named, size
 from cannkit.report.elf_tables import ParseDetails
 
 
@@ -19,7 +19,7 @@ def details_text(document: ParseDetails, console: Console, *, raw: bool = False)
 def _sections(document: ParseDetails, console: Console) -> RenderableType:
     rows = [
         (f"{s.index} {s.name}", named(s.type, s.type_name), flag_letters(s.flags), f"{s.addr:#x}",
-         f"{s.offset:#x}", f"{s.size:,}", str(s.link), str(s.info), str(s.addralign), s.note or "")
+         f"{s.offset:#x}", size(s.size), str(s.link), str(s.info), str(s.addralign), s.note or "")
         for s in document.sections
     ]  # fmt: skip
     headings = ("Section", "Type", "Flags", "Address", "Offset", "Size", "Link", "Info", "Align",
@@ -37,7 +37,7 @@ def flag_letters(flags: int) -> str:
 
 def _symbols(document: ParseDetails, console: Console) -> RenderableType:
     rows = [
-        (s.name or "-", s.type, s.binding, s.visibility, s.section, f"{s.value:#x}", f"{s.size:,}")
+        (s.name or "-", s.type, s.binding, s.visibility, s.section, f"{s.value:#x}", size(s.size))
         for s in document.symbols
     ]
     headings = ("Symbol", "Type", "Binding", "Visibility", "Section", "Value", "Size")

@@ -60,7 +60,9 @@ def _row(document: SocDocument) -> tuple[str, ...]:
         cell("ai_core_count"),
         cell("cube_core_count"),
         cell("vector_core_count"),
-        *(_short(cells[name]) for name in ("ub_bytes", "l2_size_bytes", "memory_size_bytes")),
+        cell("ub_bytes"),
+        cell("l2_size_bytes"),
+        cell("memory_size_bytes"),
     )
 
 
@@ -68,15 +70,5 @@ def _cell(name: str, value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(value)
     if isinstance(value, int) and name.endswith(BYTES):
-        return size(value)
+        return size(value) if value else ""
     return "" if value is None else str(value)
-
-
-def _short(value: object) -> str:
-    """Bytes in the largest unit that leaves a whole number."""
-    if not isinstance(value, int) or not value:
-        return ""
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if value % unit == 0:
-            return f"{value // unit} {name}"
-    return f"{value:,} B"
