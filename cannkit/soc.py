@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import IntEnum
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -18,20 +19,58 @@ PRODUCTS = {"Ascend910B": "A2", "Ascend910_93": "A3", "Ascend950": "A5"}  # by f
 Fact = int | str | tuple[str, ...] | None
 
 
+class CvArch(IntEnum):
+    """cvArchType: whether cube and vector units share a core. CHP-3."""
+
+    UNKNOWN = -1
+    INVALID = 0
+    INTEGRATED = 1
+    SEPARATED = 2
+
+
 class Soc(NamedTuple):
-    """One SoC version. `facts` holds every column of the table, empty cells as None."""
+    """One SoC version. Everything from `library` on is a property of its chip type.
+
+    `facts` holds every column of the SoC table, empty cells as None; it is empty for a chip type
+    that no SoC of the table has.
+    """
 
     name: str
     family: str
     chip: str
-    has_task_ratio: bool  # RT_FEATURE_KERNEL_TASK_RATION
-    has_min_stack_meta: bool  # RT_FEATURE_KERNEL_META_TYPE_SU_STACK_SIZE
-    has_stack_size_in_version: bool  # RT_FEATURE_KERNEL_ELF_INCLUDE_STACK_SIZE
-    has_aicpu_machine: bool  # RT_FEATURE_KERNEL_ELF_AICPU_MACHINE
-    keeps_elf_stack: bool  # RT_FEATURE_KERNEL_ELF_16K_STACK
-    data_is_read_only: bool  # RT_FEATURE_KERNEL_DATA_READ_ONLY
-    dfx_dtype_in_bytes: bool  # DFX-05
     facts: Mapping[str, Fact]
+    library: str  # the runtime library: v100, v200, v201, or empty
+    cv_arch: CvArch
+    default_task_ratio: int
+    prefetch_unit: int  # bytes of code that one instruction prefetch takes
+    has_task_ratio: bool  # RT_FEATURE_KERNEL_TASK_RATION
+    has_aicpu_machine: bool  # ..._KERNEL_ELF_AICPU_MACHINE
+    has_stack_size_in_version: bool  # ..._KERNEL_ELF_INCLUDE_STACK_SIZE
+    keeps_elf_stack: bool  # ..._KERNEL_ELF_16K_STACK
+    has_min_stack_meta: bool  # ..._KERNEL_META_TYPE_SU_STACK_SIZE
+    has_ffts_plus: bool  # ..._TASK_FFTS_PLUS
+    data_is_read_only: bool  # ..._KERNEL_DATA_READ_ONLY
+    has_simt: bool  # ..._DEVICE_SIMT
+    has_memory_pool: bool  # ..._KERNEL_MEMORY_POOL, ..._MEM_POOL_ALIGN
+    has_wide_tiling_table: bool  # ..._KERNEL_TILING_TAB_COPY_V2
+    loads_without_tiling: bool  # ..._KERNEL_BINARY_LOAD_DOT_WITHOUT_TILING
+    has_acl_graph: bool  # ..._MODEL_ACL_GRAPH
+    has_prefetch_count: bool  # ..._KERNEL_ADDR_PREFETCH_CNT
+    has_core_sync_address: bool  # ..._KERNEL_INTER_CORE_SYNC_ADDR
+    has_extra_vector_core: bool  # ..._DEVICE_EXTRA_VECTOR_CORE
+    has_program_allocator: bool  # ..._KERNEL_DOT_PROGRAM_ALLOCATOR
+    is_xpu: bool  # ..._XPU
+    dfx_dtype_in_bytes: bool  # DFX-05
+    has_fill_callback: bool  # ..._KERNEL_REGISTER_CALLBACK
+    has_visible_devices: bool  # the chip reads ASCEND_RT_VISIBLE_DEVICES
+
+    @property
+    def is_separated(self) -> bool:
+        """Cube and vector cores apart."""
+        return self.cv_arch is CvArch.SEPARATED
+
+
+FLAGS = Soc._fields[8:]  # in the order of the columns of chips.csv
 
 
 def _rows(file: str) -> Iterator[dict[str, str]]:
@@ -47,8 +86,8 @@ def _table() -> dict[str, dict[str, str]]:
 
 
 @cache
-def _features() -> dict[str, dict[str, str]]:
-    return {row["chip"]: row for row in _rows("chip-features.csv")}
+def _chips() -> dict[str, dict[str, str]]:
+    return {row["chip"]: row for row in _rows("chips.csv")}
 
 
 def soc_names() -> tuple[str, ...]:
@@ -68,7 +107,7 @@ def all_socs() -> tuple[Soc, ...]:
 
 @cache
 def find_soc(name: str) -> Soc:
-    """The row of a SoC version, or the first one of a family such as `ascend910b`.
+    """The row of a SoC version, the first one of a family such as `ascend910b`, or a chip type.
 
     CHP-4: an exact SoC version comes first, so `Ascend910B` is the old 910 part and `ascend910b`
     the family of Ascend910B1. Raises UsageError with the nearest names for an unknown one.
@@ -82,6 +121,9 @@ def find_soc(name: str) -> Soc:
         for row in table.values():
             if row[column].lower() == lower:
                 return _of_row(row)
+    for chip in _chips():
+        if lower in (chip.lower(), chip.removeprefix("CHIP_").lower()):
+            return _of_chip(chip, name=chip, family="", facts={})
     from difflib import get_close_matches
 
     known = {known.lower(): known for row in table.values() for known in _names_of(row)}
@@ -118,24 +160,24 @@ def _names_of(row: Mapping[str, str]) -> tuple[str, str]:
 
 def _of_row(row: Mapping[str, str]) -> Soc:
     facts = {column: _fact(column, cell) for column, cell in row.items()}
-    chip = row["chip_type_name"]
-    features = _features().get(chip, {})
+    name, family = row["soc_version"], row["short_soc_version"]
+    return _of_chip(row["chip_type_name"], name, family, facts)
 
-    def has(feature: str) -> bool:
-        return features.get(feature) == "1"
 
+def _of_chip(chip: str, name: str, family: str, facts: Mapping[str, Fact]) -> Soc:
+    """A chip without a row of its own has no feature (CHP-1)."""
+    row = _chips().get(chip, {})
+    cells = list(row.values())
     return Soc(
-        name=row["soc_version"],
-        family=row["short_soc_version"],
-        chip=chip,
-        has_task_ratio=has("task_ratio"),
-        has_min_stack_meta=facts["rt_min_stack_meta"] == 1,
-        has_stack_size_in_version=has("stack_size_in_version"),
-        has_aicpu_machine=has("aicpu_machine"),
-        keeps_elf_stack=facts["rt_elf_16k_stack"] == 1,
-        data_is_read_only=facts["rt_kernel_data_read_only"] == 1,
-        dfx_dtype_in_bytes=has("dfx_dtype_in_bytes"),
-        facts=facts,
+        name,
+        family,
+        chip,
+        facts,
+        row.get("library", ""),
+        CvArch(int(row.get("cv_arch") or CvArch.UNKNOWN)),
+        int(row.get("default_task_ratio") or 0),
+        int(row.get("prefetch_unit") or 0),
+        *(cell == "1" for cell in cells[5:] or "0" * len(FLAGS)),
     )
 
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from cannkit.render.text import as_text, columns, facts, size
 from cannkit.report.soc import SocDocument
+from cannkit.soc import CvArch
 
 HEADINGS = ("SoC", "Family", "", "Chip", "Arch", "AI cores", "Cube", "Vector", "UB", "L2", "Memory")
 RIGHT = ("AI cores", "Cube", "Vector", "UB", "L2", "Memory")
@@ -21,11 +22,12 @@ def soc_text(document: SocDocument, console: Console, *, raw: bool = False) -> R
     head = [("soc", document.name), ("family", document.family), ("chip", document.chip)]
     if document.product:
         head.append(("product", document.product))
-    features = [
-        (name.replace("_", " "), "yes" if getattr(document, name) else "no")
-        for name in document.__dataclass_fields__
-        if isinstance(getattr(document, name), bool)
+    head += [
+        ("runtime library", document.library or "none"),
+        ("cube and vector", CvArch(document.cv_arch).name.lower()),
+        ("prefetch unit", size(document.prefetch_unit)),
     ]
+    features = [(n.replace("_", " "), "yes" if v else "no") for n, v in document.features.items()]
     table = [
         (name.removesuffix(BYTES).replace("_", " "), _cell(name, value))
         for name, value in document.columns.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 from cannkit.report.base import Document, document
-from cannkit.soc import PRODUCTS, Soc
+from cannkit.soc import FLAGS, PRODUCTS, Soc
 
 
 @document
@@ -20,13 +20,11 @@ class SocDocument(Document):
     family: str
     product: str | None
     chip: str
-    has_task_ratio: bool
-    has_min_stack_meta: bool
-    has_stack_size_in_version: bool
-    has_aicpu_machine: bool
-    keeps_elf_stack: bool
-    data_is_read_only: bool
-    dfx_dtype_in_bytes: bool
+    library: str
+    cv_arch: int
+    default_task_ratio: int
+    prefetch_unit: int
+    features: dict[str, bool]
     columns: dict[str, int | str | tuple[str, ...] | None]
 
     @classmethod
@@ -37,12 +35,10 @@ class SocDocument(Document):
             family=soc.family,
             product=PRODUCTS.get(soc.family),
             chip=soc.chip,
-            has_task_ratio=soc.has_task_ratio,
-            has_min_stack_meta=soc.has_min_stack_meta,
-            has_stack_size_in_version=soc.has_stack_size_in_version,
-            has_aicpu_machine=soc.has_aicpu_machine,
-            keeps_elf_stack=soc.keeps_elf_stack,
-            data_is_read_only=soc.data_is_read_only,
-            dfx_dtype_in_bytes=soc.dfx_dtype_in_bytes,
+            library=soc.library,
+            cv_arch=soc.cv_arch.value,
+            default_task_ratio=soc.default_task_ratio,
+            prefetch_unit=soc.prefetch_unit,
+            features={name: getattr(soc, name) for name in FLAGS},
             columns=dict(soc.facts),
         )
