@@ -65,6 +65,12 @@ class Unreadable:
     error: CannkitError
 
 
+def place_of(item: Input | Unreadable) -> str:
+    """File and member of an input, as one text."""
+    container = item.container
+    return item.file if container is None else f"{item.file}!{container.member}"
+
+
 class NothingInsideError(InputError):
     """A container without kernel objects: an error only where it was asked for by name."""
 

@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from cannkit.errors import FormatError, InputError
 from cannkit.format.elf_types import HEADER_SIZE, HOST_MACHINES, Machine
@@ -22,6 +22,7 @@ from cannkit.inputs.contents import (
     objects_in,
 )
 from cannkit.inputs.files import (
+    WHOLE_LIMIT,
     FileWindow,
     HostFiles,
     MemoryFiles,
@@ -38,6 +39,20 @@ if TYPE_CHECKING:
 STDIN = "-"
 STDIN_LIMIT = 1 << 30  # HAZ-16
 CHUNK = 1 << 20
+
+
+class Source(Protocol):
+    """Inputs one after the other; `plural` says whether the answer is a list."""
+
+    @property
+    def plural(self) -> bool:
+        """Whether the answer is a list."""
+
+    @property
+    def total(self) -> int | None:
+        """How many there will be, where that is cheap to say."""
+
+    def __iter__(self) -> Iterator[Input | Unreadable]: ...
 
 
 @dataclass(frozen=True)
@@ -199,3 +214,27 @@ def _sum(counts: Iterable[int | None]) -> int | None:
             return None
         total += count
     return total
+
+
+class NamedFiles:
+    """Files as they are named, not looked into: those of AI CPU programs need not even exist."""
+
+    def __init__(self, paths: Sequence[str], *, read: bool) -> None:
+        self._paths = paths
+        self._read = read
+        self.plural = len(paths) != 1
+        self.total = len(paths)
+
+    def __iter__(self) -> Iterator[Input | Unreadable]:
+        files = HostFiles()
+        for path in self._paths:
+            raw: bytes | None = b""
+            try:
+                if self._read:
+                    raw = files.read(path, WHOLE_LIMIT)
+                    if raw is None:
+                        raise InputError("cannot read the file", where=path, why="no such file")
+            except InputError as error:
+                yield Unreadable(path, None, error)
+                continue
+            yield Input(path, memoryview(raw or b""), None, files, path)

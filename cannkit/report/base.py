@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from cannkit.errors import CannkitError, ExitCode, ReadWarning, sentence
-from cannkit.format.status import RtStatus
+from cannkit.format.status import AclStatus, RtError, RtStatus
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ class CodeEntry:
     name: str
 
     @classmethod
-    def of(cls, status: RtStatus | None) -> Self | None:
+    def of(cls, status: RtStatus | AclStatus | None) -> Self | None:
         """The entry of a status, or None for none."""
         return None if status is None else cls(int(status), status.c_name)
 
@@ -96,7 +96,9 @@ class ErrorEntry:
     rt: CodeEntry | None
 
     def __str__(self) -> str:
-        return sentence(self.what, self.where, self.why)
+        line = sentence(self.what, self.where, self.why)
+        codes = [f"{c.code} {c.name} ({c.code:#x})" for c in (self.acl, self.rt) if c]
+        return f"{line} [{', '.join(codes)}]" if codes else line
 
     @classmethod
     def of(cls, error: CannkitError, place: str = "") -> Self:
@@ -105,7 +107,9 @@ class ErrorEntry:
         if place not in where:
             where = f"{place}, {where}" if where else place
         what, why = printable(error.what), printable(error.why)
-        return cls(error.kind, what, where or None, why, error.hint, None, None)
+        acl, rt = (error.acl, error.rt) if isinstance(error, RtError) else (None, None)
+        codes = CodeEntry.of(acl), CodeEntry.of(rt)
+        return cls(error.kind, what, where or None, why, error.hint, *codes)
 
 
 @document
@@ -120,3 +124,31 @@ class WarningEntry:
     def of(cls, warning: ReadWarning) -> Self:
         """The entry of a warning."""
         return cls(warning.code, printable(warning.where), printable(warning.message))
+
+
+@document
+class ResultDocument(Document):
+    """A document about one input: what the printer of text and the loop over inputs ask of it.
+
+    Its kinds have the fields `file`, `warnings` and `error`.
+    """
+
+    @property
+    def place(self) -> str:
+        """File and member, as one text."""
+        return str(getattr(self, "file", ""))
+
+    @property
+    def has_content(self) -> bool:
+        """Whether there is more to show than the error."""
+        return self.problem is None
+
+    @property
+    def remarks(self) -> tuple[WarningEntry, ...]:
+        """Its warnings."""
+        return getattr(self, "warnings", ())
+
+    @property
+    def problem(self) -> ErrorEntry | None:
+        """Its error."""
+        return getattr(self, "error", None)
