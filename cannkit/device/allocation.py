@@ -1,0 +1,102 @@
+"""Allocation: bytes of simulated memory that cost what was written to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+CHUNK: Final = 1 << 16
+
+Bytes = bytes | bytearray | memoryview
+
+
+class Allocation:
+    """`size` bytes from `address` on, kept in chunks of 64 KiB that were written to. Changes.
+
+    `rounded` is what it takes of the device, `region` the region it lies in.
+    """
+
+    __slots__ = ("_chunks", "_protected", "address", "region", "rounded", "size")
+
+    def __init__(self, address: int, size: int, rounded: int, region: str) -> None:
+        self.address = address
+        self.size = size
+        self.rounded = rounded
+        self.region = region
+        self._chunks: dict[int, bytes | bytearray] = {}
+        self._protected: dict[int, int] = {}  # address -> end of ranges the device must not write
+
+    @property
+    def end(self) -> int:
+        """The first address behind it."""
+        return self.address + self.size
+
+    @property
+    def stored(self) -> int:
+        """Bytes of ours that hold its contents."""
+        return sum(len(chunk) for chunk in self._chunks.values() if isinstance(chunk, bytearray))
+
+    def read(self, address: int, size: int) -> bytes:
+        """The bytes of a range that lies inside."""
+        pieces = []
+        for index, start, stop in self._pieces(address, size):
+            chunk = self._chunks.get(index)
+            pieces.append(bytes(stop - start) if chunk is None else bytes(chunk[start:stop]))
+        return b"".join(pieces)
+
+    def write(self, address: int, data: Bytes) -> None:
+        """Write bytes to a range that lies inside."""
+        at = 0
+        view = memoryview(data).cast("B")
+        for index, start, stop in self._pieces(address, len(view)):
+            self._writable(index)[start:stop] = view[at : at + stop - start]
+            at += stop - start
+
+    def fill(self, address: int, value: int, size: int) -> None:
+        """Set a range that lies inside to one value; whole chunks share their bytes."""
+        for index, start, stop in self._pieces(address, size):
+            if stop - start < self._chunk_size(index):
+                self._writable(index)[start:stop] = bytes([value]) * (stop - start)
+            elif value:
+                self._chunks[index] = _uniform(value, stop)
+            else:
+                self._chunks.pop(index, None)
+
+    def protect(self, address: int, size: int, *, read_only: bool) -> None:
+        """Mark a range read-only for the device, or every marked range it meets writable."""
+        end = address + size
+        for start, stop in list(self._protected.items()):
+            if start < end and address < stop:
+                del self._protected[start]
+        if read_only:
+            self._protected[address] = end
+
+    def is_protected(self, address: int, size: int) -> bool:
+        """Whether the device must not write to some byte of a range."""
+        end = address + size
+        return any(start < end and address < stop for start, stop in self._protected.items())
+
+    def _pieces(self, address: int, size: int) -> Iterator[tuple[int, int, int]]:
+        """Chunk number, first and last offset in the chunk, in order."""
+        at, end = address - self.address, address - self.address + size
+        while at < end:
+            index, start = divmod(at, CHUNK)
+            stop = min(CHUNK, start + end - at)
+            yield index, start, stop
+            at += stop - start
+
+    def _chunk_size(self, index: int) -> int:
+        return min(CHUNK, self.size - index * CHUNK)
+
+    def _writable(self, index: int) -> bytearray:
+        chunk = self._chunks.get(index)
+        if not isinstance(chunk, bytearray):
+            chunk = bytearray(self._chunk_size(index) if chunk is None else chunk)
+            self._chunks[index] = chunk
+        return chunk
+
+
+@cache
+def _uniform(value: int, size: int) -> bytes:
+    return bytes([value]) * size
