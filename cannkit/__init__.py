@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cannkit.api import parse as parse
-    from cannkit.api import parse_all as parse_all
+    from cannkit.api.parse import parse as parse
+    from cannkit.api.parse import parse_all as parse_all
+    from cannkit.api.runtime import Runtime as Runtime
     from cannkit.errors import CannkitError as CannkitError
     from cannkit.image.kernel_object import KernelObject as KernelObject
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "parse": "cannkit.api",
-    "parse_all": "cannkit.api",
+    "parse": "cannkit.api.parse",
+    "parse_all": "cannkit.api.parse",
+    "Runtime": "cannkit.api.runtime",
     "CannkitError": "cannkit.errors",
     "KernelObject": "cannkit.image.kernel_object",
 }
-__all__ = ["CannkitError", "KernelObject", "__version__", "parse", "parse_all"]
+__all__ = ["CannkitError", "KernelObject", "Runtime", "__version__", "parse", "parse_all"]
 
 
 def __getattr__(name: str) -> object:

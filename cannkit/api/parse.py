@@ -1,4 +1,4 @@
-"""`import cannkit`: kernel objects from paths, sidecar and digest included."""
+"""Kernel objects from paths, sidecar and digest included: `cannkit.parse` and `cannkit.parse_all`."""
 
 from __future__ import annotations
 
