@@ -8,7 +8,10 @@ import typer
 
 from cannkit import __version__
 from cannkit.cli.completion import completion
+from cannkit.cli.load import load
+from cannkit.cli.lookup import lookup
 from cannkit.cli.parse import parse
+from cannkit.cli.register import register
 from cannkit.cli.schema import schema
 from cannkit.cli.soc import soc
 
@@ -41,6 +44,9 @@ def root(version: Version = False) -> None:
 
 
 app.command()(parse)
+app.command()(register)
+app.command()(lookup)
+app.command()(load)
 app.command()(soc)
 app.command()(schema)
 app.command()(completion)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
 
@@ -16,9 +16,10 @@ from cannkit.errors import BugError, CannkitError, ExitCode, OutputError, UsageE
 
 if TYPE_CHECKING:
     from cannkit.cli.printers import Printer
+    from cannkit.errors import ReadWarning
     from cannkit.inputs.contents import Input, Unreadable
-    from cannkit.inputs.paths import Inputs
-    from cannkit.report.base import Document, ErrorEntry
+    from cannkit.inputs.paths import Source
+    from cannkit.report.base import ErrorEntry, ResultDocument, WarningEntry
 
 PROG = "cannkit"
 COMPLETE_VAR = "_CANNKIT_COMPLETE"
@@ -29,16 +30,20 @@ ClickUsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 
 def answer(
-    inputs: Inputs,
-    one: Callable[[Input], Document],
-    failed: Callable[[Input | Unreadable, CannkitError], Document],
+    inputs: Source,
+    one: Callable[[Input], ResultDocument],
+    failed: Callable[[Input | Unreadable, CannkitError], ResultDocument],
     printer: Printer,
+    after: Sequence[Callable[[], ResultDocument]] = (),
 ) -> ExitCode:
-    """Print the document of each input as soon as it is made; the worst of their exit codes."""
+    """Print the document of each input as soon as it is made; the worst of their exit codes.
+
+    The steps `after` the inputs make documents too.
+    """
     from cannkit.inputs.contents import Unreadable
 
     codes = []
-    many = inputs.plural
+    many = inputs.plural or bool(after)
     printer.start(many=many)
     # a file that becomes an archive meanwhile must not give a second document
     for item in islice(printer.watch(inputs), None if many else 1):
@@ -55,8 +60,34 @@ def answer(
             document, code = failed(item, _bug(error)), ExitCode.BUG
         codes.append(code)
         printer.add(document)
+    for step in after:
+        document = step()
+        codes.append(document.exit_code)
+        printer.add(document)
     printer.finish()
     return worst(codes)
+
+
+def collect(
+    inputs: Source, one: Callable[[Input], bool]
+) -> list[tuple[Input | Unreadable, CannkitError]]:
+    """Do something with each input until it says that it has enough; the errors on the way."""
+    from cannkit.inputs.contents import Unreadable
+
+    errors: list[tuple[Input | Unreadable, CannkitError]] = []
+    for item in inputs:
+        try:
+            if isinstance(item, Unreadable):
+                raise item.error
+            if one(item):
+                break
+        except CannkitError as error:
+            _debug(error)
+            errors.append((item, error))
+        except Exception as error:  # a bug of ours in one input must not hide the others
+            _debug(error)
+            errors.append((item, _bug(error)))
+    return errors
 
 
 def say(text: str) -> None:
@@ -81,6 +112,39 @@ def json_escape(character: str) -> str:
     r"""A character as JSON escapes it: `\u4e2d`, two of them beyond 16 bits."""
     units = character.encode("utf-16-be")
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
+
+
+def write_file(path: str, raw: bytes) -> None:
+    """Write a file whole or not at all; raises OutputError.
+
+    A link stays one. What is there and no regular file, as /dev/null, is not replaced but written to.
+    """
+    import tempfile
+
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)  # noqa: PTH120
+    try:
+        if os.path.exists(target) and not os.path.isfile(target):  # noqa: PTH110, PTH113
+            with open(target, "wb") as special:  # noqa: PTH123
+                special.write(raw)
+            return
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".cannkit-", delete=False) as file:
+            try:
+                file.write(raw)
+                file.close()
+                os.chmod(file.name, 0o666 & ~_umask())  # noqa: PTH101
+                os.replace(file.name, target)  # noqa: PTH105
+            except OSError:
+                os.unlink(file.name)  # noqa: PTH108
+                raise
+    except OSError as error:
+        raise OutputError("cannot write the file", where=path, why=error.strerror or "") from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def run(app: typer.Typer, args: list[str]) -> NoReturn:
@@ -154,17 +218,18 @@ def _debug(error: BaseException) -> None:
 
 def _tell(error: CannkitError, args: list[str], commands: Container[str]) -> int:
     """Print an error that ends the command: one line, and one document where JSON was asked for."""
+    from cannkit.report.base import ErrorEntry
+
     _debug(error)
-    print_error(error)
+    entry = ErrorEntry.of(error)
+    print_error(entry)
     if "--json" in args:
         import json
         from dataclasses import asdict
 
-        from cannkit.report.base import ErrorEntry
-
         named = next((arg for arg in args if not arg.startswith("-")), "")
         command = named if named in commands else "error"
-        document = {"schema": f"cannkit.{command}/1", "error": asdict(ErrorEntry.of(error))}
+        document = {"schema": f"cannkit.{command}/1", "error": asdict(entry)}
         write_bytes(json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n")
     return error.exit_code
 
@@ -173,15 +238,21 @@ def print_error(error: CannkitError | ErrorEntry) -> None:
     """One line on stderr, and the hint on another."""
     print_line(f"error: {error}")
     if error.hint:
-        print(f"hint: {error.hint}", file=sys.stderr)
+        print_line(error.hint, "hint")
 
 
-def print_line(text: str) -> None:
+def print_warnings(place: str, warnings: Iterable[ReadWarning | WarningEntry]) -> None:
+    """A line on stderr for each remark about a file."""
+    for warning in warnings:
+        print_line(f"warning: {place}{warning.where}: {warning.message} [{warning.code}]")
+
+
+def print_line(text: str, who: str = PROG) -> None:
     """A line about the run on stderr, safe for a terminal."""
     from cannkit.report.base import printable, safe
 
     sys.stdout.flush()  # so that a terminal shows both streams in order
-    print(f"{PROG}: {safe(printable(text))}", file=sys.stderr)
+    print(f"{who}: {safe(printable(text))}", file=sys.stderr)
 
 
 def _usage(error: Exception) -> UsageError:

@@ -38,7 +38,7 @@ def parse(
 ) -> int:
     """Show what the runtime would read from a kernel object."""
     from cannkit.cli.driver import answer, print_line
-    from cannkit.cli.printers import JsonPrinter, ParseText, Printer
+    from cannkit.cli.printers import JsonPrinter, Printer, TextPrinter
     from cannkit.errors import ExitCode, UsageError
     from cannkit.image.reader import SidecarChoice, read_input
     from cannkit.inputs.contents import Input
@@ -69,7 +69,15 @@ def parse(
     if json:
         printer: Printer = JsonPrinter(ParseDocument.SCHEMA)
     else:
-        printer = ParseText(color, full=verbose or raw, raw=raw, quiet=quiet)
+        from cannkit.render.listing import ParseListing
+
+        if verbose:  # importing a module of render registers its documents with as_text
+            import cannkit.render.parse_details
+        else:
+            import cannkit.render.parse  # noqa: F401
+
+        listing = None if verbose or raw else ParseListing()
+        printer = TextPrinter(color, listing=listing, raw=raw, quiet=quiet)
     code = answer(inputs, one, ParseDocument.failed, printer)
     if kernel and not matches and code == ExitCode.OK:
         print_line(f"no kernel matches {' or '.join(kernel)}")

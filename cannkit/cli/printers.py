@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from cannkit.cli.driver import print_error, print_line, write_bytes
+from cannkit.cli.driver import print_error, print_warnings, write_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
     from cannkit.inputs.contents import Input, Unreadable
-    from cannkit.inputs.paths import Inputs
-    from cannkit.report.base import Document
+    from cannkit.inputs.paths import Source
+    from cannkit.report.base import Document, ResultDocument
 
 PROGRESS_AFTER = 1.0  # seconds
 
@@ -26,10 +26,10 @@ class Printer(Protocol):
     def start(self, *, many: bool) -> None:
         """Begin the answer."""
 
-    def watch(self, inputs: Inputs) -> Iterator[Input | Unreadable]:
+    def watch(self, inputs: Source) -> Iterator[Input | Unreadable]:
         """Hand on the inputs as they are taken."""
 
-    def add(self, document: Document) -> None:
+    def add(self, document: ResultDocument) -> None:
         """Print a document."""
 
     def finish(self) -> None:
@@ -50,7 +50,7 @@ class JsonPrinter:
         if many:
             write_bytes(b'{"schema": "%s", "results": [' % self._schema.encode())
 
-    def watch(self, inputs: Inputs) -> Iterator[Input | Unreadable]:
+    def watch(self, inputs: Source) -> Iterator[Input | Unreadable]:
         """The inputs; JSON comes without a progress bar."""
         yield from inputs
 
@@ -70,64 +70,68 @@ class JsonPrinter:
             write_bytes(b"\n]}\n")
 
 
-class ParseText:
-    """`cannkit parse` for people: one object in full, many in a line each unless `full`."""
+class Listing(Protocol):
+    """One line for each of many documents."""
 
-    def __init__(self, color: str, *, full: bool, raw: bool, quiet: bool) -> None:
+    def heading(self) -> Text:
+        """The names of the columns."""
+
+    def line(self, document: Any) -> Text:
+        """One document, counted."""
+
+    def totals(self) -> Text:
+        """What was counted."""
+
+
+class TextPrinter:
+    """Text for people: one document in full; of many a line each, where there is a listing."""
+
+    def __init__(
+        self, color: str, *, listing: Listing | None = None, raw: bool = False, quiet: bool = False
+    ) -> None:
         from cannkit.render.console import make_console
-        from cannkit.render.listing import ParseListing
-
-        if full:  # importing a module of render registers its documents with as_text
-            import cannkit.render.parse_details
-        else:
-            import cannkit.render.parse  # noqa: F401
 
         self._console = make_console(color)
-        self._full = full
+        self._listing = listing
         self._raw = raw
         self._quiet = quiet
         self._many = False
-        self._listing = ParseListing()
+        self._first = True
 
     def start(self, *, many: bool) -> None:
         """Print the heading of a list, if there is one."""
         self._many = many
-        if self._lists:
+        if many and self._listing:
             self._line(self._listing.heading())
 
-    @property
-    def _lists(self) -> bool:
-        return self._many and not self._full
-
-    def watch(self, inputs: Inputs) -> Iterator[Input | Unreadable]:
+    def watch(self, inputs: Source) -> Iterator[Input | Unreadable]:
         """The inputs, under a progress bar when they take their time and somebody watches."""
         if self._quiet or not self._many or not sys.stderr.isatty():
             yield from inputs
         else:
             yield from _with_progress(inputs, self._console)
 
-    def add(self, document: Document) -> None:
+    def add(self, document: ResultDocument) -> None:
         """Print a document: the answer to stdout, warnings and the error to stderr."""
         from cannkit.render.console import write
         from cannkit.render.text import as_text
-        from cannkit.report.parse import ParseDocument
 
-        assert isinstance(document, ParseDocument)
-        line = self._listing.line(document)
-        if self._lists:
-            self._line(line)
-        elif document.elf is not None:
+        if self._many and self._listing:
+            self._line(self._listing.line(document))
+        elif document.has_content:
+            if not self._first:
+                write(self._console, "")
             write(self._console, as_text(document, self._console, raw=self._raw))
+            self._first = False
         place = f"{document.place}: " if self._many else ""
         if not self._quiet:
-            for warning in document.warnings:
-                print_line(f"warning: {place}{warning.where}: {warning.message} [{warning.code}]")
-        if document.error is not None:
-            print_error(document.error)
+            print_warnings(place, document.remarks)
+        if document.problem is not None:
+            print_error(document.problem)
 
     def finish(self) -> None:
         """Print the totals of a list."""
-        if self._many:
+        if self._many and self._listing:
             self._line(self._listing.totals())
 
     def _line(self, text: Text) -> None:
@@ -136,7 +140,23 @@ class ParseText:
         write_line(self._console, text)
 
 
-def _with_progress(inputs: Inputs, stdout: Console) -> Iterator[Input | Unreadable]:
+def print_document(document: Document, *, json: bool, color: str) -> None:
+    """Print the one document of a command, its errors for files on stderr."""
+    if json:
+        printer = JsonPrinter(document.SCHEMA)
+        printer.start(many=False)
+        printer.add(document)
+        return
+    from cannkit.render.console import make_console, write
+    from cannkit.render.text import as_text
+
+    console = make_console(color)
+    write(console, as_text(document, console))
+    for failed in getattr(document, "errors", ()):
+        print_error(failed.error)
+
+
+def _with_progress(inputs: Source, stdout: Console) -> Iterator[Input | Unreadable]:
     """A bar on stderr from the second second on; above it go the lines of a terminal's stdout."""
     from cannkit.render.console import make_console
 

@@ -12,6 +12,9 @@ class Command(StrEnum):
     """Commands that answer in JSON."""
 
     PARSE = "parse"
+    REGISTER = "register"
+    LOOKUP = "lookup"
+    LOAD = "load"
     SOC = "soc"
 
 
@@ -21,9 +24,19 @@ Name = Annotated[Command, typer.Argument(metavar="COMMAND", show_default=False)]
 def schema(command: Name) -> None:
     """Print the JSON Schema of a command's answer."""
     from cannkit.cli.driver import say
+    from cannkit.report.base import Document
     from cannkit.report.json import schema_json
+    from cannkit.report.load import LoadDocument
+    from cannkit.report.lookup import LookupDocument
     from cannkit.report.parse import ParseDocument
+    from cannkit.report.register import RegisterDocument
     from cannkit.report.soc import SocDocument
 
-    documents = {Command.PARSE: ParseDocument, Command.SOC: SocDocument}
+    documents: dict[Command, type[Document]] = {
+        Command.PARSE: ParseDocument,
+        Command.REGISTER: RegisterDocument,
+        Command.LOOKUP: LookupDocument,
+        Command.LOAD: LoadDocument,
+        Command.SOC: SocDocument,
+    }
     say(schema_json(documents[command]))

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from rich.console import Console, Group, RenderableType
-from rich.panel import Panel
 from rich.text import Text
 
 from cannkit.format.ascend_meta import BINARY_META, FUNCTION_META, VfType
@@ -16,7 +15,7 @@ from cannkit.format.tlv import Entry
 from cannkit.image.kernel_meta import PADDING
 from cannkit.image.kernel_name import split_kernel_name
 from cannkit.render.console import from_file
-from cannkit.render.text import as_text, columns, facts, named, plural, size
+from cannkit.render.text import as_text, columns, named, plural, size, titled
 from cannkit.report.base import CodeEntry, safe
 from cannkit.report.kernel import DfxArgEntry, KernelEntry, MetaEntry
 from cannkit.report.parse import (
@@ -39,7 +38,7 @@ def object_parts(
     document: ParseDocument, console: Console, *, raw: bool, verbose: bool
 ) -> list[RenderableType]:
     """Header, kernels with their records when `verbose`, binary metadata and variables."""
-    parts: list[RenderableType] = [_header(document, console)]
+    parts: list[RenderableType] = [titled(document.place, _header_facts(document), console)]
     if document.kernels:
         parts.append(_kernels(document, console))
     if verbose:
@@ -52,18 +51,6 @@ def object_parts(
     if document.globals:
         parts.append(_variables(document, console))
     return parts
-
-
-def _header(document: ParseDocument, console: Console) -> RenderableType:
-    table = facts(_header_facts(document))
-    if not console.is_terminal:
-        return Group(from_file(document.place), table)
-    width = min(console.width, 120)
-    title = from_file(document.place, "bold")
-    title.overflow = "fold"
-    if title.cell_len + 6 > width:  # a panel would cut it
-        return Group(title, Panel(table, border_style="dim", width=width))
-    return Panel(table, title=title, title_align="left", border_style="dim", width=width)
 
 
 def _header_facts(document: ParseDocument) -> Iterator[tuple[str, RenderableType]]:

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
 from rich.padding import Padding
+from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +19,7 @@ from cannkit.report.base import Document
 
 KIB = 1024
 WIDEST_COLUMN = 160
+WIDEST_PANEL = 120
 INDENT = 2
 UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
@@ -57,6 +59,20 @@ def facts(pairs: Iterable[tuple[str, RenderableType]]) -> Table:
     for name, value in pairs:
         table.add_row(name, value)
     return table
+
+
+def titled(
+    title: str, pairs: Iterable[tuple[str, RenderableType]], console: Console
+) -> RenderableType:
+    """Facts under a title; on a screen in a panel, with the title above it where it is too long."""
+    name, table = from_file(title, "bold"), facts(pairs)
+    if not console.is_terminal:
+        return Group(name, table)
+    width = min(console.width, WIDEST_PANEL)
+    if name.cell_len + len("╭─  ─╮") > width:
+        name.overflow = "fold"
+        return Group(name, Panel(table, border_style="dim", width=width))
+    return Panel(table, title=name, title_align="left", border_style="dim", width=width)
 
 
 def columns(

@@ -17,9 +17,9 @@ from cannkit.inputs.contents import Container, Input, Unreadable
 from cannkit.inputs.files import WHOLE_LIMIT, sha256_hex
 from cannkit.report.base import (
     CodeEntry,
-    Document,
     ErrorEntry,
     PlainDict,
+    ResultDocument,
     WarningEntry,
     document,
     printable,
@@ -147,7 +147,7 @@ class VerdictEntry:
 
 
 @document
-class ParseDocument(Document):
+class ParseDocument(ResultDocument):
     """One object, or the error that kept it from being read (then most keys are null)."""
 
     SCHEMA: ClassVar[str] = "cannkit.parse/1"
@@ -241,6 +241,11 @@ class ParseDocument(Document):
     def place(self) -> str:
         """File and member, as one text."""
         return _place(self.file, self.container)
+
+    @property
+    def has_content(self) -> bool:
+        """Whether at least the ELF header could be read."""
+        return self.elf is not None
 
     @property
     def family(self) -> str | None:

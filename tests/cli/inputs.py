@@ -1,15 +1,17 @@
 """Objects that commands are tried on, beside those of `fixtures/objects`.
 
-`python -m tests.cli.inputs` writes the `input.o` of each case afresh.
+`python -m tests.cli.inputs` writes the inputs of each case afresh.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
 from typing import Final
 
 from cannkit.format.ascend_meta import FunctionMeta, FuncType
+from cannkit.format.elf_types import ElfType, Machine
 from tests.build import OBJECTS, SHF_ALLOC, SHF_EXEC, ObjectBuilder
+from tests.runtime.programs import DISABLED, Function, builder
 from tests.shapes import function_tlv, m0, with_meta
 
 CASES: Final = OBJECTS.parent / "cases"
@@ -77,14 +79,76 @@ def big_endian_object() -> bytes:
     return with_meta(m0("big"), record).build()
 
 
+def odd_object() -> bytes:
+    """What a registration remarks on: a shadowed key, half of a mix alone, an entry disabled."""
+    return builder(
+        Function("add_0", offset=0, length=64),
+        Function("add_1", offset=64, length=64, entry=0),
+        Function("mm_2_mix_aic", FuncType.MIX_AIC_MAIN, 128, 64, ratio=(1, 2)),
+        Function("sub_3", offset=192, length=64, entry=DISABLED),
+        code=256,
+    ).build()
+
+
+def object_with_lines() -> bytes:
+    """DWARF 2: the first 16 bytes of `add_0` are line 41, the others line 42."""
+    program = b"\0\x09\x02" + bytes(8)  # at address 0
+    program += b"\x03\x28\x01"  # line 41
+    program += b"\x02\x10\x03\x01\x01"  # 16 bytes on, the next line
+    program += b"\x02\x30\0\x01\x01"  # 48 bytes on, the end
+    counts = bytes([0, 1, 1, 1, 1, 0, 0, 0, 1])
+    tables = counts + b"src\0\0" + b"add_custom.cpp\0\x01\0\0" + b"\0"
+    header = bytes([1, 1, 0xFB, 14, 10]) + tables
+    body = (2).to_bytes(2, "little") + len(header).to_bytes(4, "little") + header + program
+    lines = len(body).to_bytes(4, "little") + body
+    made = builder(Function("add_0", offset=0, length=64), code=64)
+    return made.section(".debug_line", lines).build()
+
+
+def cpu_library() -> bytes:
+    """A library for the device's CPUs, as far as anybody looks at it: an ELF file."""
+    return ObjectBuilder(type=ElfType.DYN, machine=Machine.EM_AARCH64).build()
+
+
+def cpu_json() -> bytes:
+    """WE-6: the operators beside a library, each of a kind of its own; two are left out."""
+    custom = {"kernelSo": "libcust.so", "functionName": "RunCpuKernelWithBlock"}
+    ops = {
+        "AddCust": {"opInfo": {**custom, "opKernelLib": "CUSTAICPUKernel", "userDefined": "True"}},
+        "Re": {
+            "opInfo": {
+                "functionName": "RunCpuKernel",
+                "kernelSo": "libcust.so",
+                "opKernelLib": "AICPUKernel",
+                "userDefined": "False",
+            }
+        },
+        "Tf": {"opInfo": {"opKernelLib": "TFKernel"}},
+        "Bad": {"opInfo": {"opKernelLib": "AICPUKernel", "userDefined": True}},
+        "Skip": {"opInfo1": {}},
+        "NoLib": {"opInfo": {}},
+    }
+    return json.dumps(ops, indent=1).encode()
+
+
+def case_files() -> dict[str, bytes]:
+    """Every input of a case, by its path below `fixtures/cases`."""
+    files = {f"{name}/input.o": data for name, data in case_inputs().items()}
+    files["register-cpu-mode-1/libcust.json"] = cpu_json()
+    files["register-cpu-mode-1/libcust.so"] = cpu_library()
+    return files
+
+
 def case_inputs() -> dict[str, bytes]:
     """The `input.o` of each case that has one."""
     whole = vector_object("add_0")
     return {
         "big-endian": big_endian_object(),
         "odd-names": vector_object(*ODD_NAMES),
+        "lookup-pc-source": object_with_lines(),
         "params": entry_object((1 << 64) - 1),
         "refused-ratio": refused_object(),
+        "register-warnings": odd_object(),
         "truncated": whole[: len(whole) // 2],
         "wrong-magic": b"\x7fELK" + whole[4:],
     }
@@ -92,10 +156,10 @@ def case_inputs() -> dict[str, bytes]:
 
 def main() -> None:
     """Write them."""
-    for name, data in case_inputs().items():
-        folder = CASES / name
-        folder.mkdir(parents=True, exist_ok=True)
-        Path(folder / "input.o").write_bytes(data)
+    for name, data in case_files().items():
+        path = CASES / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from tests.cli.conftest import Keep
-from tests.cli.inputs import CASES, case_inputs
+from tests.cli.inputs import CASES, case_files
 from tests.cli.runner import cannkit, together
 
 LIMIT: Final = 8 << 10  # house.md, section 9
@@ -52,6 +52,10 @@ def test_case(folder: Path, keep: Keep) -> None:
 
 def test_inputs_of_cases() -> None:
     """house.md, section 9: small, and made again byte for byte."""
-    found = {path.parent.name: path.read_bytes() for path in CASES.glob("*/input.o")}
-    assert found == case_inputs(), "run `python -m tests.cli.inputs`"
+    found = {
+        path.relative_to(CASES).as_posix(): path.read_bytes()
+        for path in CASES.glob("*/*")
+        if path.name != "case.toml" and path.stem != "expected"
+    }
+    assert found == case_files(), "run `python -m tests.cli.inputs`"
     assert max(map(len, found.values())) <= LIMIT

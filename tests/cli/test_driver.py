@@ -15,10 +15,11 @@ from typing import Final
 import pytest
 
 from cannkit.cli.driver import answer
-from cannkit.cli.printers import JsonPrinter, ParseText
+from cannkit.cli.printers import JsonPrinter, TextPrinter
 from cannkit.errors import ExitCode, worst
 from cannkit.inputs.contents import Input
 from cannkit.inputs.paths import open_inputs
+from cannkit.render.listing import ParseListing
 from cannkit.report.parse import ParseDocument
 from tests.cli.runner import (
     ADD,
@@ -66,6 +67,8 @@ ANSWERS: Final = (
     f"parse {ADD} --json",
     f"parse {OBJECTS}",
     f"parse {OBJECTS} --json",
+    f"lookup {ADD} --entry 0",
+    f"load {ADD} --json",
     "soc",
     "soc Ascend910B1",
     "soc --json",
@@ -306,7 +309,7 @@ def test_bug_in_one_input_does_not_hide_the_others(
     printer = (
         JsonPrinter(ParseDocument.SCHEMA)
         if json_too
-        else ParseText("auto", full=False, raw=False, quiet=False)
+        else TextPrinter("auto", listing=ParseListing())
     )
     inputs = open_inputs([str(ROOT / FATBIN)])
     asked = []
@@ -337,6 +340,12 @@ BANNED: Final = {
     f"parse {ADD}": LIGHT - {"rich"},
     f"parse {OBJECTS}": LIGHT - {"rich"},
     f"parse {ADD} --json": LIGHT - {"pydantic", "pydantic_core"},
+    f"register {ADD}": LIGHT - {"rich"},
+    f"register {ADD} --json": LIGHT - {"pydantic", "pydantic_core"},
+    f"lookup {ADD} --entry 0": LIGHT - {"rich"},
+    f"lookup {ADD} --entry 0 --json": LIGHT - {"pydantic", "pydantic_core"},
+    f"load {ADD}": LIGHT - {"rich"},
+    f"load {ADD} --json": LIGHT - {"pydantic", "pydantic_core"},
     "soc": LIGHT - {"rich"},
     "soc --json": LIGHT - {"pydantic", "pydantic_core"},
 }

@@ -14,9 +14,10 @@ from tests.cli.runner import cannkit
 from tests.facts import FIXTURES
 
 SCHEMAS: Final = FIXTURES / "schema"
+NAMES: Final = ("parse", "register", "lookup", "load", "soc")
 
 
-@pytest.mark.parametrize("name", ["parse", "soc"])
+@pytest.mark.parametrize("name", NAMES)
 def test_schema(name: str, keep: Keep) -> None:
     found = cannkit("schema", name)
     assert (found.code, found.err) == (0, b"")
@@ -27,10 +28,10 @@ def test_schema(name: str, keep: Keep) -> None:
 
 def test_no_schema_is_forgotten() -> None:
     names = {path.name for path in SCHEMAS.iterdir()}
-    assert names == {"parse.1.json", "soc.1.json"}
+    assert names == {f"{name}.1.json" for name in NAMES}
 
 
 def test_command_without_a_schema() -> None:
     found = cannkit("schema", "completion")
     assert (found.code, found.out) == (ExitCode.USAGE, b"")
-    assert all(name in found.errors[0] for name in ("parse", "soc"))
+    assert all(name in found.errors[0] for name in NAMES)

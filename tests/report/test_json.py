@@ -21,13 +21,23 @@ from cannkit.inputs.paths import open_inputs
 from cannkit.report.base import Document
 from cannkit.report.elf_tables import ParseDetails
 from cannkit.report.json import document_json, entry_json, json_schema
+from cannkit.report.load import LoadDocument
+from cannkit.report.lookup import LookupDocument
 from cannkit.report.parse import ParseDocument
+from cannkit.report.register import RegisterDocument
 from cannkit.report.soc import SocDocument
 from cannkit.soc import all_socs, find_soc
 from tests.build import OBJECTS
 from tests.cli.inputs import CASES, case_inputs
 from tests.facts import A2_SOC, A5_SOC, golden
 
+DOCUMENTS: Final = (
+    ParseDocument,
+    RegisterDocument,
+    LookupDocument,
+    LoadDocument,
+    SocDocument,
+)
 STEPS_INTO: Final = frozenset({"raw", "value", "args"})  # not of the contract's lists
 
 
@@ -116,7 +126,7 @@ def test_details_have_a_schema_of_their_own() -> None:
 
 def test_expected_answers_follow_the_schema() -> None:
     """Those of fixtures/cases, usage errors among them."""
-    kinds = {kind.SCHEMA: kind for kind in (ParseDocument, SocDocument)}
+    kinds = {kind.SCHEMA: kind for kind in DOCUMENTS}
     found = [json.loads(path.read_bytes()) for path in CASES.glob("*/expected.json")]
     assert any(list(answer) == ["schema", "error"] for answer in found)
     assert any(list(answer) == ["schema", "results"] for answer in found)
