@@ -49,7 +49,7 @@ def ask(*line: str) -> Result:
 def test_bash_completes() -> None:
     lines: dict[tuple[str, ...], set[str]] = {
         ("cannkit", "par"): {"parse"},
-        ("cannkit", ""): {"parse", "soc", "schema", "completion"},
+        ("cannkit", ""): {"parse", "register", "lookup", "load", "soc", "schema", "completion"},
         ("cannkit", "parse", "--so"): {"--soc"},
         ("cannkit", "parse", "--no"): {"--no-sidecar"},
         ("cannkit", "parse", "--color", ""): {"auto", "always", "never"},
