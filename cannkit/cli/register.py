@@ -104,8 +104,7 @@ def register(
     if json:
         printer: Printer = JsonPrinter(RegisterDocument.SCHEMA)
     else:
-        import cannkit.render.register  # noqa: F401  (it registers with as_text)
-        from cannkit.render.listing import RegisterListing
+        from cannkit.render.register import RegisterListing
 
         full = verbose or tiling_table or unload or flow is FlowName.OLD
         printer = TextPrinter(color, listing=None if full else RegisterListing(), quiet=quiet)

@@ -146,3 +146,35 @@ def _tiling(table: TilingTable, console: Console) -> RenderableType:
     ]
     title = f"Device tiling table, rows of {table.row_size} bytes, {use}, image at {table.base}"
     return columns(console, title, ("Key", "PC 1", "PC 2", "Ratio", "Bytes"), rows, ("Key",))
+
+
+class RegisterListing:
+    """Registered binaries, one a line."""
+
+    def __init__(self) -> None:
+        self._binaries = self._kernels = self._refused = 0
+
+    def heading(self) -> Text:
+        """The names of the columns."""
+        return Text(
+            f"{'ID':>6}  {'KERNELS':>7}  {'KEYS':>6}  {'IMAGE':<24}{'OUTCOME':<11}FILE", "bold"
+        )
+
+    def line(self, document: RegisterDocument) -> Text:
+        """One binary."""
+        program = document.program
+        if program is None:
+            self._refused += 1
+            line = Text(" " * 25 + " " * 24)
+            return line.append(f"{'refused':<11}", "bold red").append_text(from_file(document.file))
+        self._binaries += 1
+        self._kernels += len(document.kernels)
+        number = "-" if program.id is None else str(program.id)
+        line = Text(f"{number:>6}  {len(document.kernels):>7,}  {len(document.table):>6,}  ")
+        line.append(f"{size(program.load_size):<24}").append(f"{'registered':<11}", "green")
+        return line.append_text(from_file(document.file))
+
+    def totals(self) -> Text:
+        """How many were registered, and how many refused."""
+        counts = f"{self._binaries:,} registered, {plural(self._kernels, 'kernel')}"
+        return Text(counts + (f"; {self._refused:,} refused" if self._refused else ""), "bold")
