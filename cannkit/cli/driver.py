@@ -114,43 +114,10 @@ def json_escape(character: str) -> str:
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
 
 
-def write_file(path: str, raw: bytes) -> None:
-    """Write a file whole or not at all; raises OutputError.
-
-    A link stays one. What is there and no regular file, as /dev/null, is not replaced but written to.
-    """
-    import tempfile
-
-    target = os.path.realpath(path)
-    folder = os.path.dirname(target)  # noqa: PTH120
-    try:
-        if os.path.exists(target) and not os.path.isfile(target):  # noqa: PTH110, PTH113
-            with open(target, "wb") as special:  # noqa: PTH123
-                special.write(raw)
-            return
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".cannkit-", delete=False) as file:
-            try:
-                file.write(raw)
-                file.close()
-                os.chmod(file.name, 0o666 & ~_umask())  # noqa: PTH101
-                os.replace(file.name, target)  # noqa: PTH105
-            except OSError:
-                os.unlink(file.name)  # noqa: PTH108
-                raise
-    except OSError as error:
-        raise OutputError("cannot write the file", where=path, why=error.strerror or "") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def run(app: typer.Typer, args: list[str]) -> NoReturn:
     """Run the command line and leave the process with its exit code."""
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:  # closed before the process began
         print(f"{PROG}: error: cannot write the output: it is closed", file=sys.stderr)
         sys.exit(OutputError.exit_code)

@@ -51,7 +51,8 @@ def load(
     """Load kernel objects in order into a simulated device, and show its memory map."""
     from cannkit.api.registration import MOST_DEVICES, Registration
     from cannkit.api.runtime import Runtime
-    from cannkit.cli.driver import collect, print_warnings, write_file
+    from cannkit.cli.driver import collect, print_warnings
+    from cannkit.cli.output import write_file
     from cannkit.cli.printers import print_document
     from cannkit.device.device import DeviceConfig
     from cannkit.errors import ExitCode, worst

@@ -111,17 +111,17 @@ def open_window(path: str, *, name: str | None = None, extra_flags: int = 0) -> 
 
 def is_directory(path: str) -> bool:
     """Whether `path` leads to a directory; not, when that cannot be told."""
-    return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir() raises when it cannot be told
+    return os.path.isdir(path)
 
 
 def link_target(path: str) -> str:
     """Where the file at `path` really lies: JSN-01, a sidecar stands beside the link's target."""
     for _ in range(LINK_LIMIT):
         try:
-            target = os.readlink(path)  # noqa: PTH115 - Path would drop a leading `./`
+            target = os.readlink(path)
         except (OSError, ValueError):  # no symlink, or not there: opening it will tell
             return path
-        path = os.path.join(os.path.dirname(path), target)  # noqa: PTH118, PTH120 - the same
+        path = os.path.join(os.path.dirname(path), target)
     return path
 
 
