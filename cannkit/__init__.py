@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from cannkit.api.parse import parse_all as parse_all
     from cannkit.api.runtime import Runtime as Runtime
     from cannkit.errors import CannkitError as CannkitError
+    from cannkit.errors import FormatError as FormatError
+    from cannkit.errors import InputError as InputError
+    from cannkit.errors import UsageError as UsageError
+    from cannkit.format.status import RtError as RtError
     from cannkit.image.kernel_object import KernelObject as KernelObject
 
 __version__ = "0.1.0"
@@ -18,9 +22,24 @@ _HOME = {
     "parse_all": "cannkit.api.parse",
     "Runtime": "cannkit.api.runtime",
     "CannkitError": "cannkit.errors",
+    "FormatError": "cannkit.errors",
+    "InputError": "cannkit.errors",
+    "UsageError": "cannkit.errors",
+    "RtError": "cannkit.format.status",
     "KernelObject": "cannkit.image.kernel_object",
 }
-__all__ = ["CannkitError", "KernelObject", "Runtime", "__version__", "parse", "parse_all"]
+__all__ = [
+    "CannkitError",
+    "FormatError",
+    "InputError",
+    "KernelObject",
+    "RtError",
+    "Runtime",
+    "UsageError",
+    "__version__",
+    "parse",
+    "parse_all",
+]
 
 
 def __getattr__(name: str) -> object:

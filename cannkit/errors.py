@@ -56,6 +56,8 @@ class CannkitError(Exception):
 
     exit_code: ClassVar[ExitCode] = ExitCode.INPUT
     kind: ClassVar[str] = "error"
+    acl: IntEnum | None = None  # the codes of a refusal by the runtime, None for anything else
+    rt: IntEnum | None = None
 
     def __init__(
         self, what: str, *, where: str | None = None, why: str = "", hint: str | None = None

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from cannkit.api.function import FunctionHandle
 from cannkit.api.session import Session, call, not_null
 from cannkit.device.device import Range
+from cannkit.errors import UsageError
 from cannkit.format.status import RtError, RtStatus
 from cannkit.runtime.addresses import global_range, image_range
 from cannkit.runtime.context import Context
@@ -253,6 +254,8 @@ class BinaryHandle(Handle):
 
     @call
     def _find_by_entry(self, entry: int) -> FunctionHandle:
+        if not isinstance(entry, int):
+            raise UsageError(f"entry {entry!r} is no integer")
         program = self._guarded()
         if isinstance(program, ElfProgram):
             self._prepare(program)

@@ -21,6 +21,7 @@ from cannkit.runtime.placed_image import PlacedImage
 from cannkit.runtime.program import ElfProgram
 from cannkit.runtime.program_base import Program
 from cannkit.runtime.stub_table import StubEntry
+from cannkit.soc import PRODUCTS
 
 STUB_BASE = 0x0700_0000_0000  # 03, 6.2: stub keys lie in pinned host memory
 STUB_STRIDE = 16
@@ -50,25 +51,32 @@ class Registration:
         *,
         from_data: bool = False,
         old_flow: bool = False,
+        alone: bool = False,
     ) -> None:
+        """`alone`: there is one input only, so that a word on its chip is worth a warning."""
         self.runtime = runtime
         self._options = options if options and options.options else None
         self._from_data = from_data
         self._old_flow = old_flow
+        self._alone = alone
         self._stubs = 0
         self._taken: dict[str, list[Taken]] = {}
 
     def take(self, item: Input) -> Taken:
         """Register one input, as the options say; raises CannkitError for what is refused."""
         binary, warnings = self._register(item)
+        if self._alone:
+            warnings = [*warnings, *_other_chip(binary.program)]
         taken = Taken(place_of(item), binary, warnings)
         self._taken.setdefault(item.file, []).append(taken)
         return taken
 
-    @property
-    def stubs(self) -> tuple[StubEntry, ...] | None:
-        """The process-wide stub table in the old flow."""
-        return tuple(self.runtime.process.stubs) if self._old_flow else None
+    def stubs(self, taken: Taken | None = None) -> tuple[StubEntry, ...] | None:
+        """The process-wide stub table in the old flow, or what one binary has in it."""
+        if not self._old_flow:
+            return None
+        table = self.runtime.process.stubs
+        return tuple(table) if taken is None else table.entries_of(taken.program)
 
     def load(
         self, taken: Taken
@@ -96,7 +104,7 @@ class Registration:
         assert loaded.image is not None
         addresses = [
             (kernel, function_addresses(process.loader, program, kernel, device))
-            for kernel in program.kernels
+            for kernel in sorted(program.kernels, key=lambda each: each.part1.offset)
         ]
         return loaded.image, loaded.refreshed, addresses
 
@@ -146,3 +154,15 @@ class Registration:
             self.runtime.unregister_binary(binary)  # nothing stays half registered
             raise
         return binary, obj.warnings
+
+
+def _other_chip(program: Program) -> list[ReadWarning]:
+    """A remark on an object whose flags are those of another product than the chip's (ELF-07)."""
+    if not isinstance(program, ElfProgram) or program.obj.isa_tag is None:
+        return []
+    built_for, soc = program.obj.isa_tag.label, program.soc
+    product = PRODUCTS.get(soc.family, soc.family)
+    if product in built_for.split()[0].split("/"):
+        return []
+    message = f"built for {built_for}, taken by the rules of {soc.name} ({product}): see --soc"
+    return [ReadWarning("other-chip", "e_flags", message)]

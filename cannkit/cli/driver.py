@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 import typer.main
 
-from cannkit.errors import BugError, CannkitError, ExitCode, OutputError, UsageError, worst
+from cannkit.errors import (
+    BugError,
+    CannkitError,
+    ExitCode,
+    InputError,
+    OutputError,
+    UsageError,
+    worst,
+)
 
 if TYPE_CHECKING:
     from cannkit.cli.printers import Printer
@@ -57,7 +65,8 @@ def answer(
             document, code = failed(item, error), error.exit_code
         except Exception as error:  # a bug of ours in one input must not hide the others
             _debug(error)
-            document, code = failed(item, _bug(error)), ExitCode.BUG
+            wrong = _unexpected(error)
+            document, code = failed(item, wrong), wrong.exit_code
         codes.append(code)
         printer.add(document)
     for step in after:
@@ -86,7 +95,7 @@ def collect(
             errors.append((item, error))
         except Exception as error:  # a bug of ours in one input must not hide the others
             _debug(error)
-            errors.append((item, _bug(error)))
+            errors.append((item, _unexpected(error)))
     return errors
 
 
@@ -169,7 +178,7 @@ def _run(app: typer.Typer, args: list[str]) -> int:
     except (OSError, typer.Abort):
         raise
     except Exception as error:
-        return _tell(_bug(error), args, names)
+        return _tell(_unexpected(error), args, names)
 
 
 def _debug(error: BaseException) -> None:
@@ -230,7 +239,9 @@ def _usage(error: Exception) -> UsageError:
     return UsageError(line, hint=f"`{command} --help` shows the options")
 
 
-def _bug(error: Exception) -> BugError:
+def _unexpected(error: Exception) -> CannkitError:
+    if isinstance(error, MemoryError):
+        return InputError("cannot read the file", why="there is not enough memory for it")
     bug = BugError(
         "internal error",
         why=f"{type(error).__name__}: {error}"[:200],

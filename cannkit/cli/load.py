@@ -12,6 +12,7 @@ from cannkit.cli.options import (
     Files,
     FlowName,
     FlowOption,
+    FromData,
     Json,
     Quiet,
     SocName,
@@ -40,6 +41,7 @@ def load(
     pool: Pool = True,
     base: Base = None,
     flow: FlowOption = FlowName.NEW,
+    from_data: FromData = False,
     image: ImageOut = None,
     svg: SvgOut = None,
     soc: SocName = DEFAULT_SOC,
@@ -52,7 +54,7 @@ def load(
     from cannkit.api.registration import MOST_DEVICES, Registration
     from cannkit.api.runtime import Runtime
     from cannkit.cli.driver import collect, print_warnings
-    from cannkit.cli.output import write_file
+    from cannkit.cli.output import check_outputs, write_file
     from cannkit.cli.printers import print_document
     from cannkit.device.device import DeviceConfig
     from cannkit.errors import ExitCode, worst
@@ -60,19 +62,24 @@ def load(
     from cannkit.inputs.paths import open_inputs
     from cannkit.report.load import AllocationEntry, FunctionEntry, GlobalPlace, LoadDocument
 
+    outputs = {"--image": image, "--svg": svg}
+    check_outputs(outputs, files)
     config = DeviceConfig(use_pool=pool, base=number(base, "--base"))
     runtime = Runtime(soc, devices=MOST_DEVICES, device=device, config=config)
-    process = Registration(runtime, old_flow=flow is FlowName.OLD)
+    inputs = open_inputs(files)
+    process = Registration(
+        runtime, from_data=from_data, old_flow=flow is FlowName.OLD, alone=not inputs.plural
+    )
     allocations: list[AllocationEntry] = []
     functions: list[FunctionEntry] = []
     variables: list[GlobalPlace] = []
     code: dict[int, int] = {}
-    last = b""
+    last: tuple[int, int] | None = None  # where the image of the last file is, and its size
 
     def one(item: Input) -> bool:
         nonlocal last
         taken = process.take(item)
-        if verbose and not quiet:
+        if not quiet and (verbose or not inputs.plural):
             print_warnings(f"{taken.file}: ", (*taken.warnings, *taken.program.warnings))
         placed, refreshed, addresses = process.load(taken)
         allocations.append(AllocationEntry.of(taken.file, placed))
@@ -82,15 +89,15 @@ def load(
             if where.pc2 is not None:
                 code[where.pc2] = kernel.part2.length
         variables.extend(GlobalPlace.all_of(taken.file, taken.program, placed.aligned, refreshed))
-        if image is not None:
-            chip = runtime.devices[device]
-            last = chip.copy_from_device(placed.aligned, taken.program.load_size)
+        last = placed.aligned, taken.program.load_size
         return False
 
-    errors = collect(open_inputs(files), one)
+    errors = collect(inputs, one)
     document = LoadDocument.of(runtime.devices[device], allocations, functions, variables, errors)
+    read = [each.file for each in allocations] + [item.file for item, _ in errors]
+    check_outputs(outputs, [*files, *read])
     if image is not None and last:  # else the errors say why nothing was loaded
-        write_file(image, last)
+        write_file(image, runtime.devices[device].copy_from_device(*last))
     if svg is not None:
         from cannkit.render.memory_map import memory_map
 

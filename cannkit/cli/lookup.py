@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from cannkit.cli.options import Color, ColorWhen, Files, Json, Quiet, SocName, Verbose, number
+from cannkit.cli.options import (
+    Color,
+    ColorWhen,
+    Files,
+    FromData,
+    Json,
+    Quiet,
+    SocName,
+    Verbose,
+    number,
+)
 from cannkit.soc import DEFAULT_SOC
 
 Name = Annotated[
@@ -17,15 +27,20 @@ EntryKey = Annotated[
     typer.Option("--entry", metavar="KEY", help="As aclrtBinaryGetFunctionByEntry; 64 bits."),
 ]
 Pc = Annotated[
-    str | None, typer.Option("--pc", metavar="ADDR", help="The kernel at an address of a log.")
+    str | None,
+    typer.Option(
+        "--pc",
+        metavar="ADDR",
+        help="Kernel at an address: an offset, or with --base a device address, else a guess.",
+    ),
 ]
 Base = Annotated[
     str | None,
     typer.Option("--base", metavar="ADDR", help="Where the image of the binary begins."),
 ]
 LOW_BITS = (
-    "the address is too large for an offset: taken for a logged pc start, whose low 12 bits are "
-    "those of the kernel's offset"
+    "a guess by the low 12 bits, as if the address were the start of a kernel in a log: "
+    "--base ADDR, where the image begins, makes it exact"
 )
 All = Annotated[bool, typer.Option("--all", help="Every hit, not the first alone.")]
 
@@ -37,6 +52,7 @@ def lookup(
     pc: Pc = None,
     base: Base = None,
     every: All = False,
+    from_data: FromData = False,
     soc: SocName = DEFAULT_SOC,
     json: Json = False,
     verbose: Verbose = False,
@@ -59,7 +75,7 @@ def lookup(
         raise UsageError("ask for one of --name, --entry and --pc")
     if base is not None and pc is None:
         raise UsageError("--base goes with --pc")
-    process = Registration(Runtime(soc))
+    process = Registration(Runtime(soc), from_data=from_data)
     programs = []
     hits: list[Hit] = []
     note = None
@@ -75,7 +91,7 @@ def lookup(
             hits.append(Hit.of(taken.file, found, address))
             note = LOW_BITS if by_low_bits(query, found) else note
         programs.append(taken.program)  # what is found but cannot be loaded is an error
-        return bool(hits) and not every
+        return bool(hits) and not every and note is None  # guesses are told all
 
     errors = collect(open_inputs(files), one)
     miss = None if hits else explain_miss(programs, query)

@@ -33,15 +33,15 @@ def complete_soc(incomplete: str) -> list[str]:
 
 def number(text: str | None, option: str) -> int | None:
     """A decimal or `0x` number of 64 bits given to an option; raises UsageError."""
-    from cannkit.errors import UsageError
+    from cannkit.errors import UsageError, brief
 
     if text is None:
         return None
     if not re.fullmatch("[0-9]+|0[xX][0-9a-fA-F]+", text):
-        raise UsageError(f"{option} {text!r}: neither a decimal nor a 0x number")
+        raise UsageError(f"{option} {brief(text)!r}: neither a decimal nor a 0x number")
     value = int(text, 0) if text[:2].lower() == "0x" else int(text) if len(text) < 99 else 1 << 64
     if value >= 1 << 64:
-        raise UsageError(f"{option} {text}: not a number of 64 bits")
+        raise UsageError(f"{option} {brief(text)}: not a number of 64 bits")
     return value
 
 
@@ -88,6 +88,9 @@ Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Show more.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No warnings and no progress.")]
 Color = Annotated[ColorWhen, typer.Option("--color", help="Colour the output.")]
 
+FromData = Annotated[
+    bool, typer.Option("--from-data", help="Load from memory: no sidecar is read.")
+]
 FlowOption = Annotated[
     FlowName, typer.Option("--flow", help="By handle, or by host stubs and modules as of old.")
 ]

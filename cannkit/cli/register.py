@@ -12,6 +12,7 @@ from cannkit.cli.options import (
     Files,
     FlowName,
     FlowOption,
+    FromData,
     Json,
     Quiet,
     SocName,
@@ -28,9 +29,6 @@ MagicName = Annotated[
         help="Load option MAGIC: elf, aivec, aicube or a number (only with --from-data).",
     ),
 ]
-FromData = Annotated[
-    bool, typer.Option("--from-data", help="Load from memory: no sidecar is read.")
-]
 Lazy = Annotated[
     bool, typer.Option("--lazy/--eager", help="Load option LAZY_LOAD: copy at first use.")
 ]
@@ -38,6 +36,8 @@ CpuMode = Annotated[
     int | None,
     typer.Option(
         "--cpu-mode",
+        min=0,
+        max=2,
         metavar="0|1|2",
         help="AI CPU program: 0 JSON, 1 library and JSON, 2 library from memory.",
     ),
@@ -86,27 +86,30 @@ def register(
         what = "--flow old takes no load options: --magic, --from-data, --lazy, --cpu-mode"
         raise UsageError(what)
     options = LoadOptions.of(lazy=lazy or None, magic=magic_number(magic), cpu_mode=cpu_mode)
-    process = Registration(
-        Runtime(soc), options, from_data=from_data or cpu_mode == 2, old_flow=flow is FlowName.OLD
-    )
     inputs = open_inputs(files) if cpu_mode is None else NamedFiles(files, read=cpu_mode == 2)
+    process = Registration(
+        Runtime(soc),
+        options,
+        from_data=from_data or cpu_mode == 2,
+        old_flow=flow is FlowName.OLD,
+        alone=not inputs.plural,
+    )
 
     def one(item: Input) -> RegisterDocument:
         file, binary, warnings = taken = process.take(item)
         base = process.image_base(taken) if tiling_table else None
-        return RegisterDocument.of(
-            file, binary.program, warnings, stubs=process.stubs, tiling_base=base
-        )
+        stubs = process.stubs(taken if inputs.plural else None)
+        return RegisterDocument.of(file, binary.program, warnings, stubs=stubs, tiling_base=base)
 
     def unloaded(file: str) -> RegisterDocument:
-        return RegisterDocument.of_unload(file, process.unload(file), process.stubs)
+        return RegisterDocument.of_unload(file, process.unload(file), process.stubs())
 
     if json:
         printer: Printer = JsonPrinter(RegisterDocument.SCHEMA)
     else:
         from cannkit.render.register import RegisterListing
 
-        full = verbose or tiling_table or unload or flow is FlowName.OLD
+        full = verbose or tiling_table or unload
         printer = TextPrinter(color, listing=None if full else RegisterListing(), quiet=quiet)
     steps = [partial(unloaded, file) for file in unload or ()]
     return answer(inputs, one, RegisterDocument.failed, printer, steps)

@@ -50,7 +50,9 @@ class Allocation:
         at = 0
         view = memoryview(data).cast("B")
         for index, start, stop in self._pieces(address, len(view)):
-            self._writable(index)[start:stop] = view[at : at + stop - start]
+            piece = view[at : at + stop - start]
+            if index in self._chunks or piece != bytes(len(piece)):  # unwritten memory is zeros
+                self._writable(index)[start:stop] = piece
             at += stop - start
 
     def fill(self, address: int, value: int, size: int) -> None:

@@ -134,6 +134,8 @@ class RtError(CannkitError):
 
     exit_code: ClassVar[ExitCode] = ExitCode.REFUSED
     kind: ClassVar[str] = "runtime"
+    rt: RtStatus | None
+    acl: AclStatus
 
     def __init__(
         self,

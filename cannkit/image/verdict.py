@@ -59,7 +59,6 @@ def _by_sidecar(sidecar: Sidecar | None) -> Outcome:
             False,
             "JSN-05",
             RtStatus.FEATURE_NOT_SUPPORT,
-            f"debugOptions of the sidecar is {brief(options)!r}: objects built with printf load from data "
-            "only, from a file the caller gets 107000",  # QK-4
+            f"debugOptions of the sidecar is {brief(options)!r}: built with printf it loads from data only",
         )
     return ACCEPTED

@@ -17,9 +17,9 @@ VARIABLES = ("Variable", "Address", "Size", "Set by loader")
 def load_text(document: LoadDocument, console: Console, *, raw: bool = False) -> RenderableType:
     """Images, functions and variables of a device."""
     device = document.device
-    parts: list[RenderableType] = [
-        Text(f"device {device.id}, {device.soc}, memory from {device.base}", "bold")
-    ]
+    parts: list[RenderableType] = []
+    if document.allocations:
+        parts.append(Text(f"device {device.id}, {device.soc}, memory from {device.base}", "bold"))
     if document.allocations:
         rows = [
             (

@@ -19,10 +19,10 @@ def lookup_text(document: LookupDocument, console: Console, *, raw: bool = False
     """Each hit with what a caller of the runtime would get, or the miss explained."""
     if document.hits:
         parts: list[RenderableType] = []
-        for hit in document.hits:
-            parts += [from_file(hit.kernel.name, "bold green"), facts(_hit_facts(hit)), ""]
         if document.reason:
             parts += [Text(document.reason, "yellow"), ""]
+        for hit in document.hits:
+            parts += [from_file(hit.kernel.name, "bold green"), facts(_hit_facts(hit)), ""]
         return Group(*parts[:-1])
     parts = [Text.assemble(("not found: ", "bold red"), safe(document.reason or ""))]
     if document.nearest:

@@ -11,7 +11,9 @@ from cannkit.report.load import AllocationEntry, FunctionEntry, GlobalPlace, Loa
 WIDTH = 960
 MARGIN = 24
 BAR = 28
-ROW = 104
+BAR_TOP = 40
+LINE = 16
+MOST_LABELS = 16
 COLORS = ("#4e79a7", "#59a14f", "#b07aa1", "#76b7b2", "#e15759", "#9c755f")
 STYLE = (
     "text{font:12px ui-monospace,monospace;fill:#222}.s{font-size:11px;fill:#555}"
@@ -21,22 +23,30 @@ STYLE = (
 
 
 def memory_map(document: LoadDocument, code: Mapping[int, int]) -> str:
-    """An SVG: a bar for each image, functions and variables to scale, the rest in grey.
+    """An SVG: a bar for each image, functions and variables to scale and named, the rest in grey.
 
     `code` tells how many bytes the function at an address has.
     """
-    height = 2 * MARGIN + 24 + ROW * max(1, len(document.allocations))
     device = document.device
     head = f"device {device.id}, {device.soc}: {_images(len(document.allocations))}"
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"',
-        f'  width="{WIDTH}" height="{height}" role="img" aria-label={quoteattr(head)}>',
-        f"<style>{STYLE}</style>",
-        _text(MARGIN, MARGIN + 4, head, "h"),
-    ]
-    for index, image in enumerate(document.allocations):
-        lines += _image(document, image, code, MARGIN + 24 + ROW * index)
-    return "\n".join([*lines, "</svg>\n"])
+    lines = [_text(MARGIN, MARGIN + 4, head, "h")]
+    top = MARGIN + 24
+    for image in document.allocations:
+        aligned = int(image.aligned, 16)
+        starts = _starts(document.functions, aligned, aligned + image.size)
+        lines += _image(document, image, code, starts, top)
+        top += BAR_TOP + BAR + LINE * (min(len(starts), MOST_LABELS + 1) + 1)
+    height = top + MARGIN
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"',
+            f'  width="{WIDTH}" height="{height}" role="img" aria-label={quoteattr(head)}>',
+            f"<style>{STYLE}</style>",
+            *lines,
+            _text(MARGIN, height - 8, "grey: data and padding, yellow: variables", "s"),
+            "</svg>\n",
+        ]
+    )
 
 
 def _images(count: int) -> str:
@@ -44,7 +54,11 @@ def _images(count: int) -> str:
 
 
 def _image(
-    document: LoadDocument, image: AllocationEntry, code: Mapping[int, int], top: int
+    document: LoadDocument,
+    image: AllocationEntry,
+    code: Mapping[int, int],
+    starts: Sequence[tuple[int, str]],
+    top: int,
 ) -> Iterator[str]:
     base, aligned = int(image.base, 16), int(image.aligned, 16)
     end = aligned + image.size
@@ -53,25 +67,25 @@ def _image(
     name = image.file.rpartition("/")[2]
     yield _text(MARGIN, top + 14, name, title=image.file)
     yield _text(MARGIN, top + 30, f"{image.aligned} .. {end:#x}, {image.size:,} B, {kind}", "s")
-    bar = top + 40
+    bar = top + BAR_TOP
     yield _box(MARGIN, bar, WIDTH - 2 * MARGIN, "pad", "data and padding")
-    starts = _starts(document.functions, aligned, end)
     for number, (start, kernel) in enumerate(starts):
+        color = COLORS[number % len(COLORS)]
         length = min(code.get(start, 0), end - start)
         title = f"{kernel} at {start:#x}, {length:,} B"
-        left = MARGIN + (start - base) * scale
-        yield _box(left, bar, length * scale, "", title, COLORS[number % len(COLORS)])
+        yield _box(MARGIN + (start - base) * scale, bar, length * scale, "", title, color)
+        label = bar + BAR + LINE * (number + 1)
+        if number < MOST_LABELS:
+            yield _box(MARGIN, label - 9, 10, "", title, color, height=10)
+            yield _text(MARGIN + 16, label, f"{start:#x} {kernel}", "s")
+        elif number == MOST_LABELS:
+            yield _text(MARGIN + 16, label, f"and {len(starts) - MOST_LABELS:,} more", "s")
     for variable in _variables(document.globals, aligned, end):
         address = int(variable.address, 16)
         width = max(2.0, min(variable.size, end - address) * scale)
         left = min(MARGIN + (address - base) * scale, WIDTH - MARGIN - width)
         title = f"{variable.name} at {variable.address}, {variable.size:,} B"
         yield _box(left, bar, width, "var", title)
-    if starts:
-        first, last = starts[0], starts[-1]
-        yield _text(MARGIN, bar + BAR + 16, f"{first[0]:#x} {first[1]}", "s")
-        if last != first:
-            yield _text(MARGIN, bar + BAR + 30, f"{last[0]:#x} {last[1]}", "s")
 
 
 def _starts(functions: Sequence[FunctionEntry], aligned: int, end: int) -> list[tuple[int, str]]:
@@ -88,9 +102,11 @@ def _text(x: float, y: float, text: str, style: str = "", title: str = "") -> st
     return f'<text x="{x:.1f}" y="{y}" class="{style}">{hover}{escape(safe(text))}</text>'
 
 
-def _box(x: float, y: float, width: float, style: str, title: str, color: str = "") -> str:
+def _box(
+    x: float, y: float, width: float, style: str, title: str, color: str = "", *, height: int = BAR
+) -> str:
     fill = f' fill="{color}"' if color else ""
     return (
-        f'<rect x="{x:.1f}" y="{y}" width="{max(width, 0.5):.1f}" height="{BAR}" '
+        f'<rect x="{x:.1f}" y="{y}" width="{max(width, 0.5):.1f}" height="{height}" '
         f'class="{style}"{fill}><title>{escape(safe(title))}</title></rect>'
     )

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from cannkit.format.elf_types import Machine
 from cannkit.render.console import from_file
-from cannkit.render.text import as_text, columns, named, plural, size, titled
+from cannkit.render.text import aligned, as_text, columns, named, plural, size, titled
+from cannkit.report.base import safe
 from cannkit.report.register import ProgramEntry, RegisterDocument, StubEntry, TilingTable
 from cannkit.report.registered import RegisteredKernel
 from cannkit.runtime.kernel import AttrType, CpuKernelType
@@ -152,7 +153,8 @@ class RegisterListing:
     """Registered binaries, one a line."""
 
     def __init__(self) -> None:
-        self._binaries = self._kernels = self._refused = 0
+        self._binaries = self._kernels = self._refused = self._errors = 0
+        self._stubs: list[tuple[str, str, str]] = []  # the whole table, in order of stub
 
     def heading(self) -> Text:
         """The names of the columns."""
@@ -164,10 +166,14 @@ class RegisterListing:
         """One binary."""
         program = document.program
         if program is None:
-            self._refused += 1
-            line = Text(" " * 25 + " " * 24)
-            return line.append(f"{'refused':<11}", "bold red").append_text(from_file(document.file))
+            refused = document.error is not None and document.error.kind == "runtime"
+            self._refused += refused
+            self._errors += not refused
+            line = Text(" " * 49).append(f"{'refused' if refused else 'error':<11}", "bold red")
+            return line.append_text(from_file(document.file))
         self._binaries += 1
+        own = document.stubs or ()
+        self._stubs += [(stub.stub, safe(stub.stub_name), safe(stub.kernel)) for stub in own]
         self._kernels += len(document.kernels)
         number = "-" if program.id is None else str(program.id)
         line = Text(f"{number:>6}  {len(document.kernels):>7,}  {len(document.table):>6,}  ")
@@ -177,4 +183,9 @@ class RegisterListing:
     def totals(self) -> Text:
         """How many were registered, and how many refused."""
         counts = f"{self._binaries:,} registered, {plural(self._kernels, 'kernel')}"
-        return Text(counts + (f"; {self._refused:,} refused" if self._refused else ""), "bold")
+        if self._stubs:
+            table = aligned([("STUB", "STUB NAME", "KERNEL"), *self._stubs], (False,) * 3)
+            counts = "\n".join([*table, "", counts])
+        odd = [f"{self._refused:,} refused"] * bool(self._refused)
+        odd += [plural(self._errors, "error")] * bool(self._errors)
+        return Text("; ".join([counts, *odd]), "bold")

@@ -239,7 +239,7 @@ def _apply_sidecar(program: ElfProgram, sidecar: Sidecar, *, lenient: bool) -> N
     outcome = judge((), sidecar).from_file
     if not outcome.accepted and not (lenient and outcome.rt is RtStatus.FEATURE_NOT_SUPPORT):
         status, why = outcome.rt or RtStatus.INVALID_VALUE, outcome.message or ""
-        hint = "load it from data, as an operator package would"
+        hint = "load it from data (--from-data), as an operator package would"
         raise RtError(status, "the sidecar keeps it from loading", why=why, hint=hint)
     magic = MAGIC.get(sidecar.magic or "")
     if magic is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from cannkit.errors import ReadWarning
+from cannkit.errors import ReadWarning, brief
 from cannkit.format.sidecar import parse_json
 from cannkit.format.status import RtError, RtStatus
 from cannkit.runtime.kernel import CpuFunction, CpuKernelType
@@ -41,7 +41,7 @@ def read_cpu_ops(raw: bytes) -> CpuOps:
     warnings: list[ReadWarning] = []
     items = root if isinstance(root, dict) else {}
     for op_type in sorted(items, key=bytes_of):
-        item, where = items[op_type], f"op {op_type}"
+        item, where = items[op_type], f"op {brief(op_type)}"
         if not isinstance(item, dict) or "opInfo" not in item:
             warnings.append(ReadWarning("op-skipped", where, "it has no opInfo"))
             continue
@@ -54,7 +54,8 @@ def read_cpu_ops(raw: bytes) -> CpuOps:
         op = _function(op_type, fields)
         if op.kernel_type is CpuKernelType.RESERVED:
             lib = fields.get("opKernelLib")
-            message = "no opKernelLib" if lib is None else f"opKernelLib {lib!r} is unknown"
+            unknown = lib is not None and f"opKernelLib {brief(lib)!r} is unknown"
+            message = unknown or "no opKernelLib"
             warnings.append(
                 ReadWarning("op-kernel-lib", where, f"{message}: it cannot be launched")
             )

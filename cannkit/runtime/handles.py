@@ -22,6 +22,11 @@ class HandleKind(OpenEnum):
     STREAM = 0x5354524D
 
     @property
+    def words(self) -> str:
+        """The kind in plain words: `launch args`."""
+        return self.name.lower().replace("_", " ")
+
+    @property
     def letters(self) -> str:
         """The magic as text: `BINH`."""
         return self.to_bytes(4, "big").decode("ascii")
@@ -74,11 +79,11 @@ class Handles:
         found = self._live.get(handle)
         if isinstance(found, kind):
             return found
-        wanted = kind.KIND.letters
+        wanted = kind.KIND.words
         if handle == NULL:
             raise RtError(RtStatus.INVALID_VALUE, f"null {wanted} handle")
         if found is not None:
-            why = f"handle {handle} is of kind {found.KIND.letters}"
+            why = f"handle {handle} is a {found.KIND.words} handle"
         elif 0 < handle < self._next:
             why = f"handle {handle} was destroyed"
         else:

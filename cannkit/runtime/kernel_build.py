@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from cannkit.errors import brief
 from cannkit.format.ascend_meta import FuncType
 from cannkit.format.status import RtError, RtStatus
 from cannkit.image.kernel_meta import EntryKind
@@ -94,11 +95,11 @@ def merge_kernel(old: Kernel, image: KernelImage, rules: BuildRules) -> None:
     _, mix = core_types(image.name, meta.func_type, meta.cross_core_sync, rules.default_attr)
     reason = _no_pair(old, mix)
     if reason:
-        halves = ", ".join([*old.symbols, image.name])
+        halves = ", ".join(brief(name) for name in (*old.symbols, image.name))
         raise RtError(
             RtStatus.INVALID_VALUE,
             "functions of one name do not make a mix pair",
-            where=f"kernel {old.name}",
+            where=f"kernel {brief(old.name)}",
             why=f"{halves}: {reason}",
         )
     new = _part(image)

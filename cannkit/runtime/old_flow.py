@@ -64,8 +64,7 @@ def _target(program: ElfProgram, info: str | None) -> str:
 
 def _build(program: ElfProgram, name: str) -> Kernel:
     """The kernel called `name`: the function of that name, or the halves of a mix, in file order."""
-    wanted = {name, *(name + mark for mark in MIX_SUFFIXES)}
-    images = [image for image in program.obj.kernels if image.name in wanted][:2]
+    images = program.images_of([name, *(name + mark for mark in MIX_SUFFIXES)])[:2]
     if not images:
         why = "no function of this name, nor with _mix_aic or _mix_aiv behind it"
         raise RtError(RtStatus.KERNEL_NULL, "no such kernel", where=repr(name), why=why)

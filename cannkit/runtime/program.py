@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from threading import Lock
 from typing import Final
 
 from cannkit.format.ascend_meta import ImplicitFeature
 from cannkit.format.elf_types import ByteView, Machine
 from cannkit.format.status import RtError, RtStatus
-from cannkit.image.kernel_object import KernelObject
+from cannkit.image.kernel_object import KernelImage, KernelObject
 from cannkit.image.symbols import GlobalSymbol
 from cannkit.runtime.kernel import (
     AttrType,
@@ -84,6 +85,18 @@ class ElfProgram(Program):
     def data(self) -> ByteView:
         """See Program."""
         return self.obj.elf.data
+
+    def images_of(self, names: Iterable[str]) -> list[KernelImage]:
+        """The functions of these names, in file order."""
+        found = [place for name in names for place in self._places.get(name, ())]
+        return [self.obj.kernels[place] for place in sorted(found)]
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        places: dict[str, list[int]] = {}
+        for place, image in enumerate(self.obj.kernels):
+            places.setdefault(image.name, []).append(place)
+        return places
 
     def image(self, *, lenient: bool = False) -> memoryview:
         """DEV-4: the bytes that go to the device, not yet refreshed.

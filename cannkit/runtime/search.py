@@ -162,7 +162,7 @@ def _pc_miss(programs: Sequence[Program], kernels: Sequence[Kernel], query: Quer
     pc = (query.pc or 0) & PC_MASK
     if query.base is None and all(pc >= program.load_size for program in programs):
         reason = "too large for an offset, and no kernel starts at an offset that ends in"
-        return Miss((), f"{reason} {pc % PAGE:#05x}")
+        return Miss((), f"{reason} {pc % PAGE:#05x}: --base ADDR tells where the image begins")
     at = pc - (query.base or 0)
     if at < 0:
         return Miss((), f"the address lies {-at:#x} bytes before the image")

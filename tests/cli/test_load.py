@@ -316,10 +316,10 @@ def test_real_objects_of_a5(corpus: Path, tmp_path: Path) -> None:
     ]
     assert functions == [
         ("0", RO),
-        ("10", RO + 0xA700),
-        ("11", RO + 0x9500),
-        ("20", RO + 0x7C00),
         ("21", RO + 0x5000),
+        ("20", RO + 0x7C00),
+        ("11", RO + 0x9500),
+        ("10", RO + 0xA700),
         ("666", RO + 0xB200),
         ("0", RW),
     ]
@@ -340,3 +340,30 @@ def test_real_objects_of_a2(corpus: Path) -> None:
     assert (last["pc1"], last["pc2"]) == (hex(RW + 0x2000), hex(RW + 0x2B98))
     text = cannkit("load", cumsum, offsets).text
     assert all(f["pc1"] in text and f["kernel"] in text for f in document["functions"])
+
+
+def test_output_is_no_input(tmp_path: Path) -> None:
+    """Nothing that was read, nor the answer itself, is written over; nor is an output by another."""
+    kernel, sidecar = tmp_path / "k.o", tmp_path / "k.json"
+    kernel.write_bytes((FOLDER / "AddCustom.o").read_bytes())
+    sidecar.write_text("{}")
+    before = kernel.read_bytes()
+    out = tmp_path / "out"
+    for line in (
+        [kernel, "--image", kernel],
+        [kernel, "--svg", sidecar],
+        [tmp_path, "--svg", kernel],
+        [kernel, "--image", out, "--svg", out],
+        [kernel, "--image", "-"],
+    ):
+        found = cannkit("load", *map(str, line), "--json")
+        assert (found.code, found.document["error"]["kind"]) == (ExitCode.USAGE, "usage"), line
+    assert (kernel.read_bytes(), sidecar.read_text()) == (before, "{}")
+    assert not out.exists()
+
+
+def test_stdout_has_the_answer() -> None:
+    """An image written into the file or pipe that gets the JSON would end both."""
+    found = cannkit("load", ADD, "--json", "--image", "/dev/stdout")
+    assert found.code == ExitCode.USAGE
+    assert "stdout has the answer" in found.document["error"]["what"]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cannkit.render.memory_map import BAR, MARGIN, WIDTH, memory_map
+from cannkit.render.memory_map import BAR, MARGIN, MOST_LABELS, WIDTH, memory_map
 from cannkit.report.base import printable, safe
 from cannkit.report.load import (
     AllocationEntry,
@@ -25,6 +25,7 @@ from tests.cli.inputs import ODD_NAMES, SHOWN_NAMES
 BASE: Final = 0x12C0_0000_0000
 INSIDE: Final = WIDTH - 2 * MARGIN
 SVG: Final = "{http://www.w3.org/2000/svg}"
+LEGEND: Final = "grey: data and padding, yellow: variables"
 HOSTILE: Final = ("</title></rect><script>x</script>", '"><a href="x">', "a&b;&amp;", "]]>", "<!--")
 
 
@@ -57,11 +58,16 @@ def drawn(found: LoadDocument, code: Mapping[int, int] | None = None) -> Element
     return root
 
 
+def bars(root: ElementTree.Element) -> list[ElementTree.Element]:
+    """The boxes in the bars, without the swatches of the legend."""
+    return [box for box in root.iter(f"{SVG}rect") if box.attrib["height"] == str(BAR)]
+
+
 def boxes(root: ElementTree.Element) -> list[tuple[str, float, float]]:
-    """Title, left edge and width of each box."""
+    """Title, left edge and width of each box in a bar."""
     return [
         (str(box.findtext(f"{SVG}title")), float(box.attrib["x"]), float(box.attrib["width"]))
-        for box in root.iter(f"{SVG}rect")
+        for box in bars(root)
     ]
 
 
@@ -131,7 +137,7 @@ def test_a_bar_for_each_image() -> None:
     """One below the other, all inside the picture."""
     images = [(f"k{at}.o", BASE + 0x1000 * at, 0x800) for at in range(5)]
     root = drawn(document(*images))
-    tops = [float(box.attrib["y"]) for box in root.iter(f"{SVG}rect")]
+    tops = [float(box.attrib["y"]) for box in bars(root)]
     assert len(tops) == 5
     assert all(below - above > BAR for above, below in pairwise(tops))
     _, _, width, height = map(float, root.attrib["viewBox"].split())
@@ -146,19 +152,38 @@ def test_a_bar_for_each_image() -> None:
 
 def test_one_image_and_none() -> None:
     assert texts(drawn(document(("k.o", BASE, 16))))[0].endswith(": 1 image")
-    assert texts(drawn(document())) == ["device 0, Ascend910B1: 0 images"]
+    assert texts(drawn(document())) == ["device 0, Ascend910B1: 0 images", LEGEND]
 
 
-def test_legend_tells_the_first_and_the_last_function() -> None:
+def test_every_function_is_labelled() -> None:
+    """By address, each beside a swatch of the colour that it has in the bar."""
     functions: list[tuple[str, int, int | None]] = [
         ("b_1", BASE + 0x40, None),
-        ("a_0", BASE, None),
-        ("c_2", BASE + 0x80, None),
+        ("a_0", BASE, BASE + 0x80),
     ]
-    lines = texts(drawn(document(("k.o", BASE, 0x100), functions=functions)))
-    assert lines[-2:] == [f"{BASE:#x} a_0", f"{BASE + 0x80:#x} c_2"]
-    one = texts(drawn(document(("k.o", BASE, 0x100), functions=functions[:1])))
-    assert one[-1] == f"{BASE + 0x40:#x} b_1"
+    root = drawn(document(("k.o", BASE, 0x100), functions=functions))
+    assert texts(root)[3:-1] == [
+        f"{BASE:#x} a_0",
+        f"{BASE + 0x40:#x} b_1",
+        f"{BASE + 0x80:#x} a_0",
+    ]
+    swatches = [box for box in root.iter(f"{SVG}rect") if box not in bars(root)]
+    assert [box.attrib["fill"] for box in swatches] == [
+        box.attrib["fill"] for box in bars(root)[1:]
+    ]
+
+
+def test_a_long_legend_ends_in_a_number() -> None:
+    functions = [(f"k_{n}", BASE + 0x40 * n, None) for n in range(MOST_LABELS + 3)]
+    root = drawn(document(("k.o", BASE, 0x1000), functions=functions))
+    lines = texts(root)
+    assert lines[-3:-1] == [
+        f"{BASE + 0x40 * (MOST_LABELS - 1):#x} k_{MOST_LABELS - 1}",
+        "and 3 more",
+    ]
+    assert len(bars(root)) == 1 + MOST_LABELS + 3
+    lowest = max(float(text.attrib["y"]) for text in root.iter(f"{SVG}text"))
+    assert lowest < float(root.attrib["height"])
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -187,7 +212,7 @@ def check_name(name: str, shown: str) -> None:
     plain = drawn(document(("x", BASE, 0x100), functions=[("x", BASE, None)],
                            variables=[("x", BASE + 0x80, 8)]), {BASE: 64})  # fmt: skip
     assert set(kinds) == {element.tag.removeprefix(SVG) for element in plain.iter()}
-    assert kinds.count("rect") == 3
+    assert kinds.count("rect") == 4
     told = "\n".join(root.itertext())
     assert f"{shown} at {BASE:#x}" in told
     assert f"{shown} at {BASE + 0x80:#x}" in told

@@ -71,7 +71,7 @@ class Session:
                 taken.file,
                 taken.program,
                 taken.warnings,
-                stubs=self.process.stubs,
+                stubs=self.process.stubs(),
                 tiling_base=base,
             )
 
@@ -121,7 +121,7 @@ def documents() -> dict[str, tuple[Document, ...]]:
     registered = [*a2.registered(), *a5.registered(), *old.registered(), *cpu_documents()]
     removed = old.process.unload(str(OBJECTS))
     assert removed
-    registered.append(RegisterDocument.of_unload(str(OBJECTS), removed, old.process.stubs))
+    registered.append(RegisterDocument.of_unload(str(OBJECTS), removed, old.process.stubs()))
     return {
         "register": tuple(registered),
         "lookup": (*a2.found(), *a5.found()),

@@ -36,7 +36,7 @@ def test_find() -> None:
     ("handle", "why"),
     [
         (1, "handle 1 was destroyed"),
-        (2, "handle 2 is of kind FUNC"),
+        (2, "handle 2 is a function handle"),
         (3, "there is no handle 3"),
         (-1, "there is no handle -1"),
         (0x7FFF_0000_1234, "there is no handle 140733193392692"),
@@ -49,14 +49,14 @@ def test_no_handle(handle: int, why: str) -> None:
     handles.add(Func())
     handles.destroy(1)
     handles.destroy(1)
-    with pytest.raises(RtError, match=f"not a BINH handle: {why}") as caught:
+    with pytest.raises(RtError, match=f"not a binary handle: {why}") as caught:
         handles.find(handle, Bin)
     assert (caught.value.rt, caught.value.acl) == (RtStatus.INVALID_HANDLE, 107017)
 
 
 def test_null() -> None:
     """QK-3: 107000, where the original crashes."""
-    with pytest.raises(RtError, match="null FUNC handle") as caught:
+    with pytest.raises(RtError, match="null function handle") as caught:
         Handles().find(NULL, Func)
     assert (caught.value.rt, caught.value.acl) == (RtStatus.INVALID_VALUE, 107000)
 

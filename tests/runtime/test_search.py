@@ -29,6 +29,7 @@ SIZE: Final = 0x3000  # of every image below
 BASE: Final = 0x12C0_0000_0000
 MIX: Final = FuncType.MIX_AIC_MAIN
 TOO_LARGE: Final = "too large for an offset, and no kernel starts at an offset that ends in"
+HINT: Final = "--base ADDR tells where the image begins"
 
 
 def program(*functions: Function) -> ElfProgram:
@@ -271,8 +272,8 @@ def test_few_keys_are_told_all_and_of_many_the_nearest() -> None:
         (BASE + 0x10C0, BASE, "offset 0x10c0 is in no kernel: 0x0 bytes past mm_1"),
         (BASE + 0x30, BASE, "offset 0x30 is in no kernel"),
         (BASE - 0x10, BASE, "the address lies 0x10 bytes before the image"),
-        (BASE + 0x10, None, f"{TOO_LARGE} 0x010"),
-        (BASE + 0xABC | 0xF8 << 56, None, f"{TOO_LARGE} 0xabc"),
+        (BASE + 0x10, None, f"{TOO_LARGE} 0x010: {HINT}"),
+        (BASE + 0xABC | 0xF8 << 56, None, f"{TOO_LARGE} 0xabc: {HINT}"),
     ],
 )
 def test_address_in_no_kernel(pc: int, base: int | None, told: str) -> None:
