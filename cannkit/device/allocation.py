@@ -51,7 +51,8 @@ class Allocation:
         view = memoryview(data).cast("B")
         for index, start, stop in self._pieces(address, len(view)):
             piece = view[at : at + stop - start]
-            if index in self._chunks or piece != bytes(len(piece)):  # unwritten memory is zeros
+            is_zero = bytes(piece) == bytes(len(piece))
+            if index in self._chunks or not is_zero:  # what was never written to reads as zeros
                 self._writable(index)[start:stop] = piece
             at += stop - start
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import mmap
 import os
 import stat
 import weakref
@@ -51,6 +52,8 @@ class FileWindow:
         start, stop, step = span.indices(self._size)
         if step != 1:
             raise ValueError("a window is cut without a step")
+        if stop - start > WHOLE_LIMIT:
+            return self._sparse(start, stop)
         left, at, parts = max(stop - start, 0), self._offset + start, []
         while left:
             try:
@@ -64,6 +67,18 @@ class FileWindow:
             parts.append(part)
             left, at = left - len(part), at + len(part)
         return memoryview(parts[0] if len(parts) == 1 else b"".join(parts))
+
+    def _sparse(self, start: int, stop: int) -> memoryview:
+        """A large span: its pages of zeros take no memory, as they take none in a sparse file."""
+        try:
+            held = mmap.mmap(-1, stop - start, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except OSError as error:
+            raise MemoryError(f"{stop - start} bytes") from error
+        for at in range(start, stop, CHUNK):
+            part = self[at : min(at + CHUNK, stop)]
+            if bytes(part) != bytes(len(part)):
+                held[at - start : at - start + len(part)] = part
+        return memoryview(held).toreadonly()
 
     def narrow(self, offset: int, size: int) -> FileWindow:
         """A window of this window, clamped to it; nothing is read."""

@@ -135,6 +135,20 @@ def test_a_terabyte_costs_what_was_written() -> None:
     assert allocation.stored <= CHUNK
 
 
+def test_zeros_cost_nothing_and_overwrite_what_was_there() -> None:
+    memory = DeviceMemory()
+    at = memory.allocate(GIB, RW)
+    (allocation,) = memory
+    memory.write(at, bytes(4 * CHUNK))
+    assert allocation.stored == 0
+    memory.write(at + CHUNK, b"there")
+    memory.write(at, bytes(CHUNK + 2))
+    assert memory.read(at + CHUNK - 1, 8) == b"\0\0\0ere\0\0"
+    memory.fill(at, 7, 2 * CHUNK)
+    memory.write(at, bytes(2 * CHUNK))
+    assert memory.read(at, 2 * CHUNK) == bytes(2 * CHUNK)
+
+
 @pytest.mark.parametrize("at", [None, 0x12C0_0000_0801])
 def test_an_allocation_is_found_by_any_address_in_it(at: int | None) -> None:
     memory = DeviceMemory()

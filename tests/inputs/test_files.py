@@ -60,6 +60,13 @@ class TestFileWindow:
         with pytest.raises(ValueError, match="step"):
             window[0:10:2]
 
+    def test_large_span(self, large: FileWindow) -> None:
+        """It is read whole, and nobody can write to it."""
+        span = large[2:LARGE]
+        assert (len(span), bytes(span[:2]), bytes(span[-4:])) == (LARGE - 2, b"ad", b"tail")
+        assert not any(bytes(span[2:-4]).strip(b"\0"))
+        assert span.readonly
+
     def test_narrow(self, large: FileWindow) -> None:
         inner = large.narrow(LARGE - 8, 6)
         assert (len(inner), bytes(inner[0:9])) == (6, b"\0\0\0\0ta")
