@@ -54,8 +54,7 @@ def read_cpu_ops(raw: bytes) -> CpuOps:
         op = _function(op_type, fields)
         if op.kernel_type is CpuKernelType.RESERVED:
             lib = fields.get("opKernelLib")
-            unknown = lib is not None and f"opKernelLib {brief(lib)!r} is unknown"
-            message = unknown or "no opKernelLib"
+            message = "no opKernelLib" if lib is None else f"opKernelLib {brief(lib)!r} is unknown"
             warnings.append(
                 ReadWarning("op-kernel-lib", where, f"{message}: it cannot be launched")
             )

@@ -303,6 +303,24 @@ def test_debug_shows_the_traceback_of_an_error() -> None:
 
 
 @pytest.mark.parametrize("json_too", [False, True])
+def test_memory_that_runs_out_is_no_bug(
+    json_too: bool, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """It is the input that is too large for this machine."""
+    listing = TextPrinter("auto", listing=ParseListing())
+    printer = JsonPrinter(ParseDocument.SCHEMA) if json_too else listing
+
+    def one(item: Input) -> ParseDocument:
+        raise MemoryError
+
+    code = answer(open_inputs([str(ROOT / FATBIN)]), one, ParseDocument.failed, printer)
+    sys.stdout.flush()
+    found = capfdbinary.readouterr()
+    assert code == ExitCode.INPUT
+    assert b"there is not enough memory for it" in (found.out if json_too else found.err)
+
+
+@pytest.mark.parametrize("json_too", [False, True])
 def test_bug_in_one_input_does_not_hide_the_others(
     json_too: bool, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
