@@ -28,19 +28,33 @@ class AclStatus(OpenEnum):
     RT_INVALID_DEVICEID = 107001
     RT_CONTEXT_NULL = 107002
     RT_STREAM_CONTEXT = 107003
+    RT_STREAM_MODEL = 107005
     RT_INVALID_HANDLE = 107017
+    RT_STREAM_ABORT = 107023
+    RT_STREAM_CAPTURED = 107027
+    RT_STREAM_NOT_CAPTURED = 107029
+    RT_STREAM_CAPTURE_IMPLICIT = 107031
+    RT_STREAM_CAPTURE_WRONG_THREAD = 107038
     RT_SYMBOL_NOT_FOUND = 107042
     RT_INVALID_SYMBOL = 107043
     RT_INVALID_DEVICE_FUNCTION = 107044
     RT_FEATURE_NOT_SUPPORT = 207000
     RT_MEMORY_ALLOCATION = 207001
     RT_INTERNAL_ERROR = 507000
+    RT_STREAM_FULL = 507002
     RT_KERNEL_UNREGISTERING = 507024
     RT_KERNEL_LOOKUP = 507027
     RT_KERNEL_DUPLICATE = 507028
     RT_PROGRAM_USE_OUT = 507032
     RT_DEV_SETUP_ERROR = 507033
+    RT_STREAM_SYNC_TIMEOUT = 507046
     RT_DRV_INTERNAL_ERROR = 507899
+
+    @classmethod
+    def name_of(cls, value: int) -> str:
+        """The name in the table of codes, for a number that no rule of ours needs."""
+        row = _acl_rows().get(value)
+        return row.name.removeprefix("ACL_ERROR_") if row else super().name_of(value)
 
     @property
     def c_name(self) -> str:
@@ -71,6 +85,17 @@ class RtStatus(OpenEnum):
     DRV_NOT_SUPPORT = 0x0702001D
     STREAM_NULL = 0x07030001
     STREAM_CONTEXT = 0x07030003
+    STREAM_INVALID = 0x07030004
+    STREAM_MODEL = 0x07030005
+    STREAM_FULL = 0x07030007
+    STREAM_NOT_EXIST = 0x0703000D
+    STREAM_SYNC_TIMEOUT = 0x07030010
+    STREAM_ABORT = 0x07030015
+    STREAM_ABORT_SEND_TASK_FAIL = 0x07030016
+    STREAM_CAPTURED = 0x07030019
+    STREAM_NOT_CAPTURED = 0x0703001B
+    STREAM_CAPTURE_IMPLICIT = 0x0703001D
+    STREAM_CAPTURE_WRONG_THREAD = 0x07030026
     CONTEXT_NULL = 0x07070001
     KERNEL_NULL = 0x07080001
     KERNEL_LOOKUP = 0x07080003
@@ -95,6 +120,13 @@ class RtStatus(OpenEnum):
     FEATURE_NOT_SUPPORT = 0x0711000D
     MEMORY_ALLOCATION = 0x0711000E
     INVALID_HANDLE = 0x07110016
+    TASKRES_QUEUE_FULL = 0x071C0001
+
+    @classmethod
+    def name_of(cls, value: int) -> str:
+        """The name in the table of codes, for a number that no rule of ours needs."""
+        row = _rt_rows().get(value)
+        return row.name.removeprefix("RT_ERROR_") if row else super().name_of(value)
 
     @property
     def c_name(self) -> str:

@@ -105,6 +105,13 @@ def test_zero_and_unknown_codes() -> None:
     assert AclStatus(7).c_name == "ACL_ERROR_UNKNOWN_0x7"
 
 
+def test_codes_of_the_table_have_names() -> None:
+    """API-2: also those that no rule here needs, so that a caller who prints one sees which it is."""
+    assert (AclStatus(507035).name, int(AclStatus(507035))) == ("RT_VECTOR_CORE_EXCEPTION", 507035)
+    assert RtStatus(0x0715005E).name == "TSFW_VECTOR_CORE_EXCEPTION"
+    assert AclStatus(507035).c_name == "ACL_ERROR_RT_VECTOR_CORE_EXCEPTION"
+
+
 @given(st.integers(0, INNER_BASE - 1))
 def test_what_is_no_inner_code_passes(code: int) -> None:
     assert external(code) == code
