@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from threading import RLock
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from cannkit.device.allocation import Bytes
 from cannkit.device.driver import RUNTIME_MODULE, CpuLaunch, Driver, MemoryRequest, SimulatedDriver
+from cannkit.device.hardware import DeviceConfig as DeviceConfig
+from cannkit.device.hardware import Hardware
+from cannkit.device.hardware import Range as Range
 from cannkit.device.kernel_pool import KernelPools
-from cannkit.device.memory import DeviceMemory, SystemSlot
-from cannkit.device.stacks import (
-    StackConfig,
-    die_count,
-    plan_stacks,
-    simd_print_size,
-    simt_print_size,
-)
+from cannkit.device.memory import DeviceMemory
+from cannkit.device.ring import Ring, Rings
+from cannkit.device.stacks import die_count, plan_stacks, simd_print_size, simt_print_size
 from cannkit.device.trace import (
     Advice,
     AdviseEvent,
@@ -36,33 +34,13 @@ from cannkit.device.traits import traits_of
 from cannkit.format.status import RtError, RtStatus
 from cannkit.soc import Soc
 
+if TYPE_CHECKING:
+    from cannkit.device.stars import Stars
+
 MAX_DEVICES: Final = 64  # DEV-1, RT_MAX_DEV_NUM
 NAME_PAGE: Final = 4096
 
 IGNORED_BY_ADVICE: Final = (RtStatus.DRV_NOT_SUPPORT, RtStatus.DRV_INPUT)  # DEV-17
-
-
-class Range(NamedTuple):
-    """Bytes of device memory."""
-
-    address: int
-    size: int
-
-
-class DeviceConfig(NamedTuple):
-    """How a device is set up.
-
-    `use_pool` false switches the kernel pools of a pool chip off, `dies` overrides the count by
-    the SoC, `has_numa_ts` tells whether the driver has memory of the task scheduler, `base` moves
-    the address map, `stacks` is what `aclInit` was given, taken as it is when the device starts
-    (Q-18).
-    """
-
-    use_pool: bool = True
-    dies: int | None = None
-    has_numa_ts: bool = True
-    base: int | None = None
-    stacks: StackConfig = StackConfig()
 
 
 def simulated_driver(memory: DeviceMemory, soc: Soc) -> Driver:
@@ -70,7 +48,7 @@ def simulated_driver(memory: DeviceMemory, soc: Soc) -> Driver:
     return SimulatedDriver(memory, has_l2_offset=soc.library in ("", "v100"))
 
 
-class Device:
+class Device(Hardware):
     """One device of the process. Changes.
 
     It is usable between `start` and `reset`, and may be started again: addresses are never given
@@ -91,17 +69,8 @@ class Device:
         if not 0 <= device_id < MAX_DEVICES:
             why = f"ids are 0..{MAX_DEVICES - 1}"
             raise RtError(RtStatus.DEVICE_ID, f"no device {device_id}", why=why)
-        self.id = device_id
-        self.soc = soc
-        self.config = config or DeviceConfig()
-        self.trace = trace
+        super().__init__(device_id, soc, config, trace)
         self.lock = RLock()
-        capacity = soc.facts.get("memory_size_bytes")
-        self.memory = DeviceMemory(
-            device_id,
-            capacity=capacity if isinstance(capacity, int) else None,
-            base=self.config.base,
-        )
         self.driver = driver(self.memory, soc)
         self.pools = KernelPools(
             lambda request: self._allocate(request),
@@ -109,8 +78,8 @@ class Device:
             honours_flag=not soc.data_is_read_only,
         )
         self.started = False
-        self.stacks: Mapping[SystemSlot, Range] = {}
-        self.custom_stack = 0
+        self.rings = Rings(self.memory, soc)
+        self._stars: Stars | None = None
 
     @property
     def has_pools(self) -> bool:
@@ -139,7 +108,11 @@ class Device:
         """DEV-25: free the pools in order; all other memory dies with the device."""
         with self.lock:
             self.pools.close()
+            self.rings.clear()
             self.memory.reset()
+            self.code.clear()
+            self.models.clear()
+            self.completions.clear()
             self.stacks = {}
             self.custom_stack = 0
             self.started = False
@@ -239,6 +212,34 @@ class Device:
             self.trace(event._replace(status=error.rt))
             raise
         self.trace(event)
+
+    def open_queue(self, queue: int) -> Ring:
+        """The ring of a new queue. Raises RtError DRV_INPUT for one that is open, or no 16 bits."""
+        with self.lock:
+            return self.rings.open(queue)
+
+    def close_queue(self, queue: int) -> None:
+        """Drop a queue and what waits in it; nothing happens where none is open."""
+        with self.lock:
+            self.rings.close(queue)
+
+    def submit(self, queue: int, raw: bytes) -> int:
+        """Queue entries of 64 bytes each; the position of the first. LCH-62.
+
+        Raises RtError: STREAM_NOT_EXIST without the queue, INVALID_VALUE for a part of an entry,
+        STREAM_FULL (507002) without room.
+        """
+        with self.lock:
+            return self.rings.submit(queue, raw)
+
+    def run(self) -> None:
+        """Let the scheduler work off every queue; see `completions`. Raises what interrupts it."""
+        with self.lock:
+            if self._stars is None:
+                from cannkit.device.stars import Stars  # here, for only a launch needs it
+
+                self._stars = Stars(self)
+            self._stars.run(self.rings)
 
     def name_memory_type(self, size: int) -> int:
         """CPU-2: the kind of memory that holds a name of an AI CPU kernel."""

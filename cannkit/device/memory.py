@@ -35,6 +35,7 @@ class SystemSlot(IntEnum):
     STACK_CUSTOM = 0x8000_0000
     STACK_SIMT = 0xC000_0000
     C2C_CONTROL = 0x1_0000_0000
+    OVERFLOW = 0x1_1000_0000
     SIMD_PRINTF = 0x2_0000_0000
     SIMT_PRINTF = 0x4_0000_0000
     ARGS = 0x5_0000_0000
@@ -47,6 +48,7 @@ class FaultReason(StrEnum):
     UNMAPPED = "no live allocation holds this address"
     PAST_END = "the range crosses the end of its allocation"
     READ_ONLY = "the device must not write here"
+    TOO_LARGE = "its allocation is too large to be looked at in one piece"
 
 
 class DeviceFaultError(CannkitError):
@@ -119,13 +121,15 @@ class AddressSpace:
     """Live allocations in a few regions, a bump cursor for each (MEM-1). Changes.
 
     A freed range is not used again, so a use after free is seen. `capacity` limits the sum of live
-    sizes, each rounded up to its granule; None is no limit.
+    sizes, each rounded up to its granule; None is no limit. `changes` grows with every change of
+    what is live.
     """
 
     def __init__(self, regions: tuple[Region, ...], capacity: int | None = None) -> None:
         self.regions = {region.name: region for region in regions}
         self.capacity = capacity
         self.used = 0
+        self.changes = 0
         self._cursors = {region.name: region.base for region in regions}
         self._live: dict[int, Allocation] = {}
         self._starts: list[int] = []
@@ -141,6 +145,7 @@ class AddressSpace:
         0 bytes give the rounded cursor and take nothing. Raises RtError: DRV_OUT_MEMORY when the
         capacity or the region is exhausted, DRV_INPUT when `at` meets a live allocation.
         """
+        self.changes += 1
         granule = PAGE if size <= HUGE_FROM else HUGE_PAGE
         rounded = round_up(size, granule)
         address = round_up(self._cursors[region], granule) if at is None else at
@@ -158,13 +163,15 @@ class AddressSpace:
             raise RtError(
                 RtStatus.DRV_INPUT, "cannot place an allocation", why=f"{at:#x} is in use"
             )
-        self._live[address] = Allocation(address, size, rounded, region)
+        host_only = region is RegionName.CODE_RO
+        self._live[address] = Allocation(address, size, rounded, region, host_only=host_only)
         insort(self._starts, address)
         self.used += rounded
         return address
 
     def free(self, address: int) -> None:
         """Give an allocation back. Raises RtError INVALID_HANDLE for any other address (MEM-5)."""
+        self.changes += 1
         if self._empty[address]:
             self._empty[address] -= 1
             return
@@ -182,6 +189,7 @@ class AddressSpace:
 
     def reset(self) -> None:
         """Drop every allocation; the cursors stay, so no address comes twice."""
+        self.changes += 1
         self._live.clear()
         self._starts.clear()
         self._empty.clear()
@@ -212,11 +220,28 @@ class AddressSpace:
         Raises DeviceFaultError (MEM-2).
         """
         allocation = self._range(address, len(data))
-        if by_device and (
-            allocation.region == RegionName.CODE_RO or allocation.is_protected(address, len(data))
-        ):
+        if by_device and allocation.is_protected(address, len(data)):
             raise DeviceFaultError(address, len(data), FaultReason.READ_ONLY)
         allocation.write(address, data)
+
+    def view(self, address: int, size: int, *, by_device: bool = False) -> memoryview:
+        """The live bytes of a range of one allocation; `by_device` read-only where it must be.
+
+        The allocation is kept in one piece from then on. Raises DeviceFaultError, also above 4 GiB.
+        """
+        allocation = self._range(address, size)
+        try:
+            view = allocation.view(address, size)
+        except MemoryError as error:
+            raise DeviceFaultError(address, size, FaultReason.TOO_LARGE) from error
+        return view.toreadonly() if by_device and allocation.is_protected(address, size) else view
+
+    def holds(self, address: int, size: int) -> bool:
+        """Whether `size` bytes lie in one live allocation; 0 bytes do at its address too."""
+        allocation = self.allocation_at(address)
+        if allocation is None:
+            return not size and self._empty.get(address, 0) > 0
+        return address + size <= allocation.end
 
     def fill(self, address: int, value: int, size: int) -> None:
         """Set `size` bytes to one value, at the cost of a few bytes for each 64 KiB."""
@@ -230,7 +255,7 @@ class AddressSpace:
         allocation = self.allocation_at(address)
         if allocation is None:
             raise DeviceFaultError(address, size, FaultReason.UNMAPPED)
-        if address + size > allocation.end:
+        if not 0 <= size <= allocation.end - address:
             raise DeviceFaultError(address, size, FaultReason.PAST_END)
         return allocation
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import NamedTuple
 
 from cannkit.device.allocation import Bytes
+from cannkit.device.executor import Outcome
 from cannkit.format.bits import OpenEnum
 from cannkit.format.status import RtStatus
 
@@ -118,8 +120,50 @@ class SystemEvent(NamedTuple):
     size: int
 
 
+class Severity(StrEnum):
+    """How bad a finding is: an error fails the task."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Finding(NamedTuple):
+    """What a rule of the simulated hardware says of an entry. 04, section 6."""
+
+    rule: str
+    severity: Severity
+    message: str
+
+
+class TaskEvent(NamedTuple):
+    """An entry that was executed: queue, position in its ring, the bytes that were there.
+
+    `name` is the function, of an entry that is no kernel its type. `aic` and `aiv` are blocks by
+    LCH-50, `context` the bytes of a mix context.
+    """
+
+    device: int
+    queue: int
+    position: int
+    raw: bytes
+    context: bytes | None
+    name: str
+    aic: int
+    aiv: int
+    findings: tuple[Finding, ...]
+    outcome: Outcome
+
+
 Event = (
-    AllocEvent | FreeEvent | CopyEvent | AdviseEvent | PrintBufferEvent | LaunchEvent | SystemEvent
+    AllocEvent
+    | FreeEvent
+    | CopyEvent
+    | AdviseEvent
+    | PrintBufferEvent
+    | LaunchEvent
+    | SystemEvent
+    | TaskEvent
 )
 Trace = Callable[[Event], None]
 

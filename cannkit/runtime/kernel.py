@@ -8,6 +8,7 @@ from typing import Final
 
 from cannkit.format.ascend_meta import FuncType, VfType
 from cannkit.format.bits import OpenEnum
+from cannkit.format.cpu_kernel import CpuKernelType as CpuKernelType
 from cannkit.format.status import RtError, RtStatus
 from cannkit.image.kernel_meta import EntryKind, Param
 from cannkit.image.kernel_name import LARGEST_KEY, MIX_SUFFIXES
@@ -36,19 +37,6 @@ class MixType(OpenEnum):
     MIX_AIV = 2
     MIX_AIC_AIV_MAIN_AIC = 3
     MIX_AIC_AIV_MAIN_AIV = 4
-
-
-class CpuKernelType(OpenEnum):
-    """rtKernelType_t: which handler of the AI CPU engine serves a kernel."""
-
-    CCE = 0
-    FWK = 1
-    AICPU = 2
-    AICPU_CUSTOM = 4
-    AICPU_KFC = 5
-    CUSTOM_KFC = 6
-    HWTS = 10
-    RESERVED = 99
 
 
 PAIRED: Final = frozenset({MixType.MIX_AIC_AIV_MAIN_AIC, MixType.MIX_AIC_AIV_MAIN_AIV})

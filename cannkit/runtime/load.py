@@ -9,7 +9,7 @@ from cannkit.format.status import RtError, RtStatus
 from cannkit.runtime.cpu_load import DeviceNames, hand_over
 from cannkit.runtime.device_image import Refreshed, device_image
 from cannkit.runtime.kernel import Kernel
-from cannkit.runtime.placed_image import PlacedImage, place_image
+from cannkit.runtime.placed_image import PlacedImage, place_image, publish_code
 from cannkit.runtime.program import PlainProgram
 from cannkit.runtime.program_base import Program
 
@@ -44,6 +44,7 @@ class LoadedProgram:
         """DEV-23 (1): give the image back if it is owned. Raises RtError, the image stays then."""
         if self.image and self.owned:
             self.device.release_image(self.image.base, self.image.size)
+            self.device.code.withdraw(self.image.aligned)
         self.image, self.owned, self.refreshed = None, False, ()
 
 
@@ -89,6 +90,7 @@ class Loader:
                     file_offset=image.file_offset,
                 )
                 loaded.owned, loaded.refreshed = True, image.refreshed
+                publish_code(device, loaded.image, program)
             return loaded
 
     def prepare(self, program: Program, device: Device | None) -> LoadedProgram:
@@ -178,7 +180,9 @@ class Loader:
         """DEV-25: the memory dies with the device. Q-28: no program keeps an address on it."""
         with device.lock:
             for places in list(self._loaded.values()):
-                places.pop(device.id, None)
+                gone = places.pop(device.id, None)
+                if gone is not None:
+                    gone.image = None
             device.reset()
 
 

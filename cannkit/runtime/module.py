@@ -14,7 +14,7 @@ from cannkit.runtime.device_image import image_offset
 from cannkit.runtime.kernel import AttrType, Kernel, MixType
 from cannkit.runtime.kernel_facts import module_prefetch
 from cannkit.runtime.load import Loader, current
-from cannkit.runtime.placed_image import PlacedImage, place_image
+from cannkit.runtime.placed_image import PlacedImage, place_image, publish_code
 from cannkit.runtime.program_base import Program
 
 PAIRED: Final = (MixType.MIX_AIC_AIV_MAIN_AIC, MixType.MIX_AIC_AIV_MAIN_AIV)  # MOD-3
@@ -56,6 +56,8 @@ class Module:
                 read_only=is_cpu or program.read_only,
                 file_offset=0 if is_cpu else image_offset(program),
             )
+            if not is_cpu:
+                publish_code(device, self.image, program)
         except RtError:
             self.close()
             raise
@@ -78,6 +80,7 @@ class Module:
         if self.image:
             try:
                 self.device.release_image(self.image.base, self.image.size)
+                self.device.code.withdraw(self.image.aligned)
             except RtError as error:
                 errors.append(error)
         for address in self._names:

@@ -45,7 +45,7 @@ def register_function(
     if not isinstance(program, ElfProgram):
         why = "the program is no kernel object"
         raise RtError(RtStatus.INVALID_VALUE, "cannot register a function", why=why)
-    kernel = _build(program, _target(program, info))
+    kernel = kernel_of_object(program, _target(program, info))
     entry = stubs.add(program, kernel, stub, stub_name, info)
     program.names_size += len(bytes_of(kernel.symbols[0])) + 1
     return entry
@@ -62,7 +62,7 @@ def _target(program: ElfProgram, info: str | None) -> str:
     return name
 
 
-def _build(program: ElfProgram, name: str) -> Kernel:
+def kernel_of_object(program: ElfProgram, name: str) -> Kernel:
     """The kernel called `name`: the function of that name, or the halves of a mix, in file order."""
     images = program.images_of([name, *(name + mark for mark in MIX_SUFFIXES)])[:2]
     if not images:

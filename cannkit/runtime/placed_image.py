@@ -6,11 +6,13 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from cannkit.device.allocation import Bytes
+from cannkit.device.code_map import Functions
 from cannkit.device.device import ALIGN, Device, Range, pool_size
 from cannkit.device.memory import round_up
 from cannkit.device.trace import Advice
 from cannkit.errors import BugError
 from cannkit.format.status import RtError
+from cannkit.runtime.program_base import Program
 
 PREFETCH_PAD: Final = 1280  # DEV-14 step 5: the prefetcher runs past the last instruction
 
@@ -51,6 +53,17 @@ def place_image(
             device.release_image(base, size)
         raise
     return placed
+
+
+def publish_code(device: Device, placed: PlacedImage, program: Program) -> None:
+    """Tell the device which functions an image has, at its first need of them."""
+
+    def functions() -> Functions:
+        from cannkit.runtime.function_facts import function_facts  # only a launch needs them
+
+        return function_facts(program, placed.aligned)
+
+    device.code.publish(placed.aligned, program.load_size, functions)
 
 
 def _advise(device: Device, placed: PlacedImage, advice: Advice, image_size: int) -> None:
