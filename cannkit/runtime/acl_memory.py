@@ -197,7 +197,7 @@ class AclMemory:
             raise bad_parameter("cannot set memory", "null pointer")
         if count > limit:
             raise invalid("cannot set memory", f"{count} bytes into {limit}")
-        check_buffer(target, count)
+        check_buffer(target, count, written=True)
         current(device)
         assert target is not None
         place = self._pointers.place(target)

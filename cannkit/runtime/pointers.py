@@ -96,16 +96,18 @@ def check_copy(
         raise bad_parameter("cannot copy", f"no such kind of copy: {kind}")
     if limit == 0 or count > limit:
         raise invalid("cannot copy", f"{count} bytes into {limit}")
-    for pointer in (source, target):
-        check_buffer(pointer, count)
+    check_buffer(source, count)
+    check_buffer(target, count, written=True)
 
 
-def check_buffer(pointer: Source | Target | None, count: int) -> None:
+def check_buffer(pointer: Source | Target | None, count: int, *, written: bool = False) -> None:
     """Memory of the caller must hold what is asked of it. Raises RtError INVALID_VALUE."""
     if pointer is not None and not isinstance(pointer, int):
-        size = memoryview(pointer).nbytes
-        if size < count:
-            raise invalid("no such memory", f"{count} bytes of a buffer of {size}")
+        view = memoryview(pointer)
+        if view.nbytes < count:
+            raise invalid("no such memory", f"{count} bytes of a buffer of {view.nbytes}")
+        if written and view.readonly:
+            raise invalid("no such memory", f"a {type(pointer).__name__} that is read-only")
 
 
 def is_null(pointer: Source | Target | None) -> bool:
