@@ -1,4 +1,4 @@
-"""Read Ascend kernel objects as the CANN runtime does, without an NPU."""
+"""Read, register, load and launch Ascend kernels as the CANN runtime does, without an NPU."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from cannkit.errors import UsageError as UsageError
     from cannkit.format.status import RtError as RtError
     from cannkit.image.kernel_object import KernelObject as KernelObject
+    from cannkit.runtime.arg_values import ArgKind as ArgKind
+    from cannkit.runtime.arg_values import UserArg as UserArg
+    from cannkit.runtime.args import Dim3 as Dim3
+    from cannkit.runtime.launch_config import LaunchConfig as LaunchConfig
 
 __version__ = "0.1.0"
 
@@ -27,15 +31,23 @@ _HOME = {
     "UsageError": "cannkit.errors",
     "RtError": "cannkit.format.status",
     "KernelObject": "cannkit.image.kernel_object",
+    "LaunchConfig": "cannkit.runtime.launch_config",
+    "Dim3": "cannkit.runtime.args",
+    "ArgKind": "cannkit.runtime.arg_values",
+    "UserArg": "cannkit.runtime.arg_values",
 }
 __all__ = [
+    "ArgKind",
     "CannkitError",
+    "Dim3",
     "FormatError",
     "InputError",
     "KernelObject",
+    "LaunchConfig",
     "RtError",
     "Runtime",
     "UsageError",
+    "UserArg",
     "__version__",
     "parse",
     "parse_all",

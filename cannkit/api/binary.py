@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cannkit.api.function import FunctionHandle
 from cannkit.api.session import Session, call, not_null
@@ -25,12 +25,15 @@ from cannkit.runtime.old_flow import (
 from cannkit.runtime.program import ElfProgram, PlainProgram
 from cannkit.runtime.program_base import Program
 
+if TYPE_CHECKING:
+    from cannkit.runtime.stream import Failure
+
 Ready = Mapping[str | int | None, FunctionHandle]
 NOTHING: Final[Ready] = MappingProxyType({})
 
 
 class ExceptionCallback(NamedTuple):
-    """Called when a kernel of the binary faults, with what was given along."""
+    """Called at synchronise for a kernel that faulted: code, kernel name, stream, `user_data`."""
 
     callback: Callable[..., object]
     user_data: object
@@ -80,8 +83,8 @@ class BinaryHandle(Handle):
     def get_function_by_entry(self, entry: int) -> FunctionHandle:
         """The kernel of a function entry or tiling key.
 
-        Stands for aclrtBinaryGetFunctionByEntry, rtsFuncGetByEntry. Raises RtError: 100000 for null, 107017, 107000 for an AI CPU program, 107002, that of a
-        copy, 107000 for an unknown entry.
+        Stands for aclrtBinaryGetFunctionByEntry, rtsFuncGetByEntry. Raises RtError: 100000 for null,
+        107017, 107000 for an AI CPU program or an unknown entry, 107002, that of a copy.
         """
         found = self._ready.get(self._thread.context, NOTHING).get(entry)
         return found or self._find_by_entry(entry)
@@ -233,6 +236,12 @@ class BinaryHandle(Handle):
     def on_reset(self, context: Context) -> None:
         """What was found under a context is found no more."""
         self._ready.pop(context, None)
+
+    def on_exception(self, failure: Failure) -> None:
+        """A kernel of it failed: call the exception callback."""
+        told, kernel = self._callback, failure.task.kernel
+        if told is not None and kernel is not None:
+            told.callback(failure.status.acl, kernel.name, failure.stream, told.user_data)
 
     def on_destroyed(self) -> None:
         """Its program is gone: the handle and those of its functions are 107017 from now on."""

@@ -1,4 +1,4 @@
-"""Which call of the ACL and of the runtime each public call stands for. Spec 02, sections 3.1, 8, 9."""
+"""Which call of the ACL and of the runtime each public call stands for. Spec 02, sections 3.1, 8, 9; 04, 1.1."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 
 class Call(NamedTuple):
-    """A call by its Python name, None until the launch issue brings it; `rt` is "" for none."""
+    """A call by its Python name; `acl` and `rt` are "" for none."""
 
-    python: str | None
+    python: str
     acl: str
     rt: str = ""
 
@@ -36,13 +36,30 @@ ACL_CALLS: Final = (
     Call("FunctionHandle.available_dynamic_ubuf", "aclrtFunctionGetAvailDynUbufPerBlock", "rtFunctionGetAvailDynUbufPerBlock"),
     Call("Runtime.get_function_by_symbol", "aclrtGetFuncBySymbol", "rtGetFuncBySymbol"),
     Call("BinaryHandle.register_cpu_function", "aclrtRegisterCpuFunc", "rtsRegisterCpuFunc"),
-    Call(None, "aclrtLaunchKernel", "rtLaunchKernelByFuncHandleV3"),
-    Call(None, "aclrtLaunchKernelV2", "rtsLaunchKernelWithDevArgs"),
-    Call(None, "aclrtLaunchKernelWithConfig", "rtsLaunchKernelWithConfig"),
-    Call(None, "aclrtLaunchKernelWithHostArgs", "rtsLaunchKernelWithHostArgs"),
-    Call(None, "aclrtLaunchKernelWithArgsArray", "rtLaunchKernelWithArgsArray"),
-    Call(None, "aclrtLaunchSIMTKernelWithArgsArray", "rtLaunchSIMTKernelWithArgsArray"),
-    Call(None, "aclrtLaunchSIMTKernelWithHostArgs", "rtLaunchSIMTKernelWithHostArgs"),
+    Call("Runtime.launch_kernel", "aclrtLaunchKernel", "rtLaunchKernelByFuncHandleV3"),
+    Call("Runtime.launch_kernel_v2", "aclrtLaunchKernelV2", "rtsLaunchKernelWithDevArgs"),
+    Call("Runtime.launch_kernel_with_config", "aclrtLaunchKernelWithConfig", "rtsLaunchKernelWithConfig"),
+    Call("Runtime.launch_kernel_with_host_args", "aclrtLaunchKernelWithHostArgs", "rtsLaunchKernelWithHostArgs"),
+    Call("Runtime.launch_kernel_with_args_array", "aclrtLaunchKernelWithArgsArray", "rtLaunchKernelWithArgsArray"),
+    Call("Runtime.launch_simt_kernel_with_args_array", "aclrtLaunchSIMTKernelWithArgsArray", "rtLaunchSIMTKernelWithArgsArray"),
+    Call("Runtime.launch_simt_kernel_with_host_args", "aclrtLaunchSIMTKernelWithHostArgs", "rtLaunchSIMTKernelWithHostArgs"),
+    Call("Runtime.kernel_args", "aclrtKernelArgsInit"),
+    Call("Runtime.kernel_args_append", "aclrtKernelArgsAppend"),
+    Call("Runtime.kernel_args_append_placeholder", "aclrtKernelArgsAppendPlaceHolder"),
+    Call("Runtime.kernel_args_placeholder_buffer", "aclrtKernelArgsGetPlaceHolderBuffer"),
+    Call("Runtime.kernel_args_finalize", "aclrtKernelArgsFinalize"),
+    Call("Runtime.kernel_args_update", "aclrtKernelArgsParaUpdate"),
+    Call("Runtime.kernel_args_handle_size", "aclrtKernelArgsGetHandleMemSize"),
+    Call("Runtime.kernel_args_memory_size", "aclrtKernelArgsGetMemSize"),
+    Call("Runtime.create_stream", "aclrtCreateStream"),
+    Call("Runtime.destroy_stream", "aclrtDestroyStream"),
+    Call("Runtime.synchronize", "aclrtSynchronizeStream"),
+    Call("Runtime.synchronize_device", "aclrtSynchronizeDevice"),
+    Call("Runtime.query_stream", "aclrtStreamQuery"),
+    Call("Runtime.set_stream_failure_mode", "aclrtSetStreamFailureMode"),
+    Call("Runtime.capture_begin", "aclmdlRICaptureBegin"),
+    Call("Runtime.capture_end", "aclmdlRICaptureEnd"),
+    Call("Runtime.execute_capture", "aclmdlRIExecuteAsync"),
     Call("Runtime.set_device", "aclrtSetDevice"),
     Call("Runtime.reset_device", "aclrtResetDevice"),
     Call("Runtime.malloc", "aclrtMalloc"),
@@ -77,5 +94,11 @@ RT_CALLS: Final = (  # those without an ACL call
     Call("Runtime.stub_address", "", "rtGetAddrByFun"),
     Call("Runtime.stub_detail", "", "rtKernelGetAddrAndPrefCntV2"),
     Call("BinaryHandle.kernel_detail", "", "rtKernelGetAddrAndPrefCntV2"),
+    Call("Runtime.launch_stub", "", "rtKernelLaunchWithFlagV2"),
+    Call("Runtime.launch_with_key", "", "rtKernelLaunchWithHandleV2"),
+    Call("Runtime.launch_cpu_kernel", "", "rtsLaunchCpuKernel"),
+    Call("Runtime.launch_cpu_ex", "", "rtAicpuKernelLaunchExWithArgs"),
+    Call("Runtime.launch_cpu_names", "", "rtCpuKernelLaunchWithFlag"),
+    Call("Runtime.launch_framework", "", "rtKernelLaunchEx"),
 )
 # fmt: on

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cannkit.api.session import Session, call, not_null
+from cannkit.errors import UsageError
 from cannkit.format.ascend_meta import VfType
 from cannkit.format.status import AclStatus, RtError, RtStatus
 from cannkit.runtime.addresses import core_addresses
@@ -12,7 +13,7 @@ from cannkit.runtime.handles import NULL, Handle, HandleKind
 from cannkit.runtime.kernel import Kernel
 from cannkit.runtime.kernel_facts import function_attribute, function_sizes
 from cannkit.runtime.meta_query import function_meta, function_meta_size
-from cannkit.runtime.program_base import bytes_of
+from cannkit.runtime.program_base import Program, bytes_of
 
 if TYPE_CHECKING:
     from cannkit.api.binary import BinaryHandle
@@ -63,6 +64,11 @@ class FunctionHandle(Handle):
     def kernel(self) -> Kernel:
         """The kernel behind it. Raises RtError: 107000 for null, 107017."""
         return self._live()._kernel
+
+    def target(self) -> tuple[Program, Kernel]:
+        """Program and kernel behind it. Raises RtError: 107000 for null, 107017."""
+        handle = self._live()
+        return handle._binary.program, handle._kernel
 
     @call
     def name(self, max_length: int | None = None) -> str:
@@ -192,6 +198,20 @@ class FunctionHandle(Handle):
         if not kernel.has_param_summary:
             raise _invalid("no parameters", f"{kernel.name} has no parameter summary")
         return kernel
+
+
+def target_of(session: Session, function: FunctionHandle | None) -> tuple[Program, Kernel]:
+    """Program and kernel of a handle of this session.
+
+    Raises RtError: 107000 for null, 107017 for a dead one; UsageError for one of another Runtime.
+    """
+    if function is None:
+        raise _invalid("null function handle", "")
+    if not isinstance(function, FunctionHandle):
+        raise UsageError(f"a function handle is needed, not a {type(function).__name__}")
+    if function.session is not session:
+        raise UsageError("the function handle belongs to another Runtime")
+    return function.target()
 
 
 def _invalid(what: str, why: str) -> RtError:

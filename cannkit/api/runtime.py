@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from os import PathLike, fspath
+from typing import TYPE_CHECKING
 
 from cannkit.api.binary import BinaryHandle, hand
 from cannkit.api.function import FunctionHandle
+from cannkit.api.kernel_args import KernelArgsCalls
+from cannkit.api.launch import LaunchCalls
+from cannkit.api.launch_acl import AclLaunchCalls
+from cannkit.api.launch_old import OldLaunchCalls
 from cannkit.api.memory import MemoryCalls
 from cannkit.api.session import Raw, Session, call, not_null
+from cannkit.api.streams import StreamCalls
 from cannkit.api.stubs import StubCalls
 from cannkit.device.device import Device, DeviceConfig, simulated_driver
 from cannkit.device.driver import Driver
@@ -26,6 +32,9 @@ from cannkit.runtime.pool import CAPACITY, ProgramPool
 from cannkit.runtime.process import Process
 from cannkit.soc import DEFAULT_SOC, Soc, find_soc
 
+if TYPE_CHECKING:
+    from cannkit.runtime.launch_env import LaunchEnv
+
 DEVICES = 8  # as many as a server has
 
 
@@ -40,7 +49,15 @@ class BinaryDescriptor:
         self.live = True
 
 
-class Runtime(MemoryCalls, StubCalls):
+class Runtime(
+    MemoryCalls,
+    StubCalls,
+    StreamCalls,
+    KernelArgsCalls,
+    AclLaunchCalls,
+    LaunchCalls,
+    OldLaunchCalls,
+):
     """One simulated host process: what it loads, where, and what it asks. Changes.
 
     `soc` names the chip; `devices` is how many of it there are, of which `visible` lists those the
@@ -48,7 +65,7 @@ class Runtime(MemoryCalls, StubCalls):
     the Runtime, None for none. `files` is where paths are looked up, this machine unless given.
     `config` and `driver` make a device, `trace` is told what is asked of it. `lenient` loads what is
     refused for printf (QK-4) or for an image that leaves its file (Q-3); `max_programs` is the size
-    of the program pool. Any thread may make any call; device and context are each thread's own.
+    of the program pool, `launch_env` what process and device add to every task. Any thread may make any call; device and context are each thread's own.
 
     Raises UsageError for an unknown `soc` or an unusable list, RtError as `set_device` does.
     """
@@ -66,6 +83,7 @@ class Runtime(MemoryCalls, StubCalls):
         trace: Trace = no_trace,
         lenient: bool = False,
         max_programs: int = CAPACITY,
+        launch_env: LaunchEnv | None = None,
     ) -> None:
         self.soc = find_soc(soc) if isinstance(soc, str) else soc
         binaries = BinaryLoader(
@@ -80,7 +98,7 @@ class Runtime(MemoryCalls, StubCalls):
             return Device(device_id, self.soc, config, driver=driver, trace=trace)
 
         contexts = Contexts(visible_devices(visible, devices, self.soc), make)
-        super().__init__(Session(binaries, contexts, lenient=lenient))
+        super().__init__(Session(binaries, contexts, lenient=lenient, launch_env=launch_env))
         if device is not None:
             self.set_device(device)
 
@@ -125,6 +143,8 @@ class Runtime(MemoryCalls, StubCalls):
                 binary.on_reset(context)
             self.process.reset(context.device)
             self.memory.reset(context.device)
+            if self.session.has_launched:
+                self.session.launcher.reset(context.device)
 
     @call
     def create_binary(self, data: Raw | None, size: int | None = None) -> BinaryDescriptor | None:

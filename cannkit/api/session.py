@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cached_property, wraps
 from threading import RLock
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -16,6 +16,8 @@ from cannkit.runtime.program_base import Program
 
 if TYPE_CHECKING:
     from cannkit.api.binary import BinaryHandle
+    from cannkit.runtime.launch_env import LaunchEnv
+    from cannkit.runtime.launch_values import UserLauncher
 
 Raw = bytes | bytearray | memoryview
 
@@ -26,14 +28,37 @@ R = TypeVar("R")
 class Session:
     """One simulated process: its programs, contexts and live handles. Changes, under `lock`."""
 
-    def __init__(self, binaries: BinaryLoader, contexts: Contexts, *, lenient: bool) -> None:
+    def __init__(
+        self,
+        binaries: BinaryLoader,
+        contexts: Contexts,
+        *,
+        lenient: bool,
+        launch_env: LaunchEnv | None = None,
+    ) -> None:
         self.lock = RLock()
+        self._launch_env = launch_env
         self.contexts = contexts
         self.process = Process(binaries, lenient=lenient, destroyed=self._destroyed)
         self.handles = Handles()
         self.binaries: dict[Program, BinaryHandle] = {}
 
+    @cached_property
+    def launcher(self) -> UserLauncher:
+        """What launches need; what never launches does not load it."""
+        from cannkit.runtime.launch_env import LaunchEnv
+        from cannkit.runtime.launch_values import UserLauncher
+
+        return UserLauncher(self.process, self._launch_env or LaunchEnv())
+
+    @property
+    def has_launched(self) -> bool:
+        """Whether somebody asked for the launcher."""
+        return "launcher" in vars(self)
+
     def _destroyed(self, program: Program) -> None:
+        if self.has_launched:
+            self.launcher.targets.forget(program)
         handle = self.binaries.pop(program, None)
         if handle is not None:
             handle.on_destroyed()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from cannkit.api.runtime import Runtime
 from cannkit.device.trace import AllocEvent, CopyKind
 from cannkit.runtime.malloc_policy import MallocPolicy
@@ -56,3 +58,14 @@ def test_each_thread_and_device() -> None:
             call()
     with refused(107017):
         rt.free(second)
+
+
+def test_targets_that_cannot_be_written() -> None:
+    """Memory of the caller that Python keeps from writing is no target."""
+    rt = Runtime(A2_SOC)
+    address = rt.malloc(64)
+    for target in (b"abc", memoryview(bytearray(3)).toreadonly()):
+        with refused(107000):
+            rt.memcpy(cast("Any", target), 3, address, 3)
+        with refused(107000):
+            rt.memset(cast("Any", target), 3, 0, 3)
