@@ -8,12 +8,14 @@ import typer
 
 from cannkit import __version__
 from cannkit.cli.completion import completion
+from cannkit.cli.launch import launch
 from cannkit.cli.load import load
 from cannkit.cli.lookup import lookup
 from cannkit.cli.parse import parse
 from cannkit.cli.register import register
 from cannkit.cli.schema import schema
 from cannkit.cli.soc import soc
+from cannkit.cli.sqe import sqe
 
 app = typer.Typer(
     name="cannkit",
@@ -47,6 +49,8 @@ app.command()(parse)
 app.command()(register)
 app.command()(lookup)
 app.command()(load)
+app.command()(launch)
+app.add_typer(sqe)
 app.command()(soc)
 app.command()(schema)
 app.command()(completion)

@@ -6,8 +6,9 @@ import io
 import os
 import sys
 from collections.abc import Callable, Container, Iterable, Sequence
+from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import typer
 import typer.main
@@ -35,6 +36,19 @@ DEBUG_VAR = "CANNKIT_DEBUG"
 
 # typer 0.28 carries its own click, older ones import it: this is UsageError of either.
 ClickUsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+class StoppedError(CannkitError):
+    """Somebody pressed Ctrl-C."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.INTERRUPTED
+    kind: ClassVar[str] = "interrupted"
+
+
+class Answer:
+    """Whether JSON was written to stdout: there is one document. Changes."""
+
+    begun: ClassVar[bool] = False
 
 
 def answer(
@@ -109,6 +123,7 @@ def write_bytes(*parts: bytes) -> None:
 
     A terminal gets what is not ASCII escaped, for it could act on some of it.
     """
+    Answer.begun = True
     sys.stdout.flush()
     for part in parts:
         if sys.stdout.isatty():
@@ -135,7 +150,7 @@ def run(app: typer.Typer, args: list[str]) -> NoReturn:
             stream.reconfigure(errors="backslashreplace")  # a name must not fail for its letters
     try:
         code = _run(app, args)
-        sys.stdout.flush()
+        _end_answer()
     except BrokenPipeError:  # whoever read stdout is gone
         code = ExitCode.PIPE_CLOSED
         _silence_stdout()
@@ -145,12 +160,31 @@ def run(app: typer.Typer, args: list[str]) -> NoReturn:
         print_error(OutputError("cannot write the output", why=error.strerror or ""))
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
+        try:
+            if "--json" in args and not Answer.begun:
+                _tell(StoppedError("interrupted"), args, _commands(app))
+            _end_answer()
+        except (OSError, KeyboardInterrupt):
+            _silence_stdout()
     sys.exit(code)
+
+
+def _end_answer() -> None:
+    """What threads and exit handlers of a host model still print is no part of the answer."""
+    sys.stdout.flush()
+    with suppress(OSError, ValueError):
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
 
 def _silence_stdout() -> None:
     """Nothing more can be written: not at exit either."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _commands(app: typer.Typer) -> Container[str]:
+    """The names of all commands."""
+    names: Container[str] = getattr(typer.main.get_command(app), "commands", ())
+    return names
 
 
 def _run(app: typer.Typer, args: list[str]) -> int:
@@ -206,7 +240,8 @@ def _tell(error: CannkitError, args: list[str], commands: Container[str]) -> int
         named = next((arg for arg in args if not arg.startswith("-")), "")
         command = named if named in commands else "error"
         document = {"schema": f"cannkit.{command}/1", "error": asdict(entry)}
-        write_bytes(json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n")
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+        write_bytes(text.encode("utf-8", "backslashreplace") + b"\n")
     return error.exit_code
 
 
@@ -244,7 +279,7 @@ def _unexpected(error: Exception) -> CannkitError:
         return InputError("cannot read the file", why="there is not enough memory for it")
     bug = BugError(
         "internal error",
-        why=f"{type(error).__name__}: {error}"[:200],
+        why=": ".join(filter(None, (type(error).__name__, str(error))))[:200],
         hint=f"a bug in cannkit: please report it with the output of {DEBUG_VAR}=1",
     )
     bug.__cause__ = error

@@ -94,3 +94,13 @@ FromData = Annotated[
 FlowOption = Annotated[
     FlowName, typer.Option("--flow", help="By handle, or by host stubs and modules as of old.")
 ]
+CpuMode = Annotated[
+    int | None,
+    typer.Option(
+        "--cpu-mode",
+        min=0,
+        max=2,
+        metavar="0|1|2",
+        help="AI CPU program: 0 JSON, 1 library and JSON, 2 library from memory.",
+    ),
+]

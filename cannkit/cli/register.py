@@ -9,6 +9,7 @@ import typer
 from cannkit.cli.options import (
     Color,
     ColorWhen,
+    CpuMode,
     Files,
     FlowName,
     FlowOption,
@@ -31,16 +32,6 @@ MagicName = Annotated[
 ]
 Lazy = Annotated[
     bool, typer.Option("--lazy/--eager", help="Load option LAZY_LOAD: copy at first use.")
-]
-CpuMode = Annotated[
-    int | None,
-    typer.Option(
-        "--cpu-mode",
-        min=0,
-        max=2,
-        metavar="0|1|2",
-        help="AI CPU program: 0 JSON, 1 library and JSON, 2 library from memory.",
-    ),
 ]
 Unload = Annotated[
     list[str] | None,

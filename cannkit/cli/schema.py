@@ -15,6 +15,8 @@ class Command(StrEnum):
     REGISTER = "register"
     LOOKUP = "lookup"
     LOAD = "load"
+    LAUNCH = "launch"
+    SQE = "sqe"
     SOC = "soc"
 
 
@@ -26,17 +28,21 @@ def schema(command: Name) -> None:
     from cannkit.cli.driver import say
     from cannkit.report.base import Document
     from cannkit.report.json import schema_json
+    from cannkit.report.launch import LaunchDocument
     from cannkit.report.load import LoadDocument
     from cannkit.report.lookup import LookupDocument
     from cannkit.report.parse import ParseDocument
     from cannkit.report.register import RegisterDocument
     from cannkit.report.soc import SocDocument
+    from cannkit.report.sqe import SqeDocument
 
     documents: dict[Command, type[Document]] = {
         Command.PARSE: ParseDocument,
         Command.REGISTER: RegisterDocument,
         Command.LOOKUP: LookupDocument,
         Command.LOAD: LoadDocument,
+        Command.LAUNCH: LaunchDocument,
+        Command.SQE: SqeDocument,
         Command.SOC: SocDocument,
     }
     say(schema_json(documents[command]))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar, dataclass_transform
 
 from cannkit.errors import CannkitError, ExitCode, ReadWarning, sentence
 from cannkit.format.status import AclStatus, RtError, RtStatus
 
 T = TypeVar("T")
+
+NO_BYTES: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that stand for no byte
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
@@ -45,9 +48,13 @@ Address = Annotated[str, Pattern("^0x[0-9a-f]+$")]
 
 
 def printable(text: str) -> str:
-    r"""`text` with bytes that were no UTF-8 as `\xff`, so that it can be written anywhere."""
+    r"""`text` that can be written anywhere: bytes that were no UTF-8 are `\xff`.
+
+    JSON and host models have surrogates of their own, which are `\ud800`.
+    """
     if text.isascii():
         return text
+    text = NO_BYTES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -103,13 +110,13 @@ class ErrorEntry:
     @classmethod
     def of(cls, error: CannkitError, place: str = "") -> Self:
         """The entry of an error, its `where` led by the file and member it happened in."""
-        where = printable(error.where or "")
+        where, place = printable(error.where or ""), printable(place)
         if place not in where:
             where = f"{place}, {where}" if where else place
-        what, why = printable(error.what), printable(error.why)
+        what, why, hint = map(printable, (error.what, error.why, error.hint or ""))
         acl, rt = (error.acl, error.rt) if isinstance(error, RtError) else (None, None)
         codes = CodeEntry.of(acl), CodeEntry.of(rt)
-        return cls(error.kind, what, where or None, why, error.hint, *codes)
+        return cls(error.kind, what, where or None, why, hint or None, *codes)
 
 
 @document

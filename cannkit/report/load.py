@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Self
 
 from cannkit.device.device import Device
-from cannkit.device.memory import RegionName
 from cannkit.errors import CannkitError
 from cannkit.inputs.contents import Input, Unreadable
 from cannkit.report.base import Address, Document, document, printable
+from cannkit.report.device import DeviceEntry
 from cannkit.report.lookup import FileError
 from cannkit.runtime.addresses import FunctionAddresses
 from cannkit.runtime.device_image import Refreshed
@@ -17,15 +17,6 @@ from cannkit.runtime.kernel import Kernel
 from cannkit.runtime.placed_image import PlacedImage
 from cannkit.runtime.program import ElfProgram
 from cannkit.runtime.program_base import Program
-
-
-@document
-class DeviceEntry:
-    """The device; `base` is where its memory map begins."""
-
-    id: int
-    soc: str
-    base: Address
 
 
 @document
@@ -107,9 +98,7 @@ class LoadDocument(Document):
     ) -> Self:
         """The document of a device."""
         return cls(
-            device=DeviceEntry(
-                device.id, device.soc.name, hex(device.memory.regions[RegionName.CODE_RO].base)
-            ),
+            device=DeviceEntry.of(device),
             allocations=tuple(allocations),
             functions=tuple(functions),
             globals=tuple(variables),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from cannkit.format.ascend_meta import FunctionMeta, FuncType
+from cannkit.format.ascend_meta import FunctionMeta, FuncType, VfType
 from cannkit.format.elf_types import ElfType, Machine
 from tests.build import OBJECTS, SHF_ALLOC, SHF_EXEC, ObjectBuilder
 from tests.runtime.programs import DISABLED, Function, builder
@@ -60,6 +60,22 @@ def entry_object(entry: int) -> bytes:
         *(
             function_tlv(FunctionMeta.PARAM_INFO, index=at, ordinal=at, offset=8 * at, size=8)
             for at in range(2)
+        ),
+    ).build()
+
+
+def simt_object() -> bytes:
+    """An A5 object with SIMT code that states its parameters: u64 and i32."""
+    places = ((0, 8), (8, 4))
+    return with_meta(
+        m0(flags=0x0099_0000),
+        function_tlv(FunctionMeta.KERNEL_TYPE, func_type=FuncType.AIV),
+        function_tlv(FunctionMeta.AIV_TYPE_FLAG, vf_type=VfType.SIMT_VF),
+        function_tlv(FunctionMeta.COMPILER_ALLOC_UB_SIZE, ub_size=1024),
+        function_tlv(FunctionMeta.PARAM_SUMMARY, param_count=2, param_total_size=12),
+        *(
+            function_tlv(FunctionMeta.PARAM_INFO, index=at, ordinal=at, offset=offset, size=size)
+            for at, (offset, size) in enumerate(places)
         ),
     ).build()
 
@@ -144,6 +160,7 @@ def case_inputs() -> dict[str, bytes]:
     whole = vector_object("add_0")
     return {
         "big-endian": big_endian_object(),
+        "launch-simt-grid": simt_object(),
         "odd-names": vector_object(*ODD_NAMES),
         "lookup-pc-source": object_with_lines(),
         "params": entry_object((1 << 64) - 1),

@@ -269,6 +269,18 @@ def test_interrupted_while_it_waits() -> None:
     assert (answer_.code, answer_.err) == (ExitCode.INTERRUPTED, b"")
 
 
+def test_interrupted_before_its_answer() -> None:
+    """130 and the one document that `--json` promises."""
+    found = interrupted(
+        "parse - --json", "  cannkit.inputs.contents\n", "-X", "importtime", stream="err"
+    )
+    assert found.code == ExitCode.INTERRUPTED
+    assert (found.document["schema"], found.document["error"]["kind"]) == (
+        "cannkit.parse/1",
+        "interrupted",
+    )
+
+
 def test_interrupted_while_it_starts() -> None:
     """130 from the first import on: `-X importtime` tells when the command line begins to load."""
     found = interrupted("parse -", "  cannkit.cli\n", "-X", "importtime", stream="err")
@@ -290,6 +302,12 @@ def test_bug() -> None:
     assert "CANNKIT_DEBUG=1" in plain.errors[1]
     assert json_too.document["error"]["kind"] == "bug"
     assert "Traceback" in debug.err.decode()
+
+
+def test_bug_without_words() -> None:
+    program = BUG.replace('RuntimeError("boom")', "RuntimeError")
+    found = run([sys.executable, "-c", f"{program}\nrun(app, ['boom'])"])
+    assert found.errors[0] == "cannkit: error: internal error: RuntimeError"
 
 
 def test_debug_shows_the_traceback_of_an_error() -> None:

@@ -14,7 +14,7 @@ from tests.cli.runner import cannkit
 from tests.facts import FIXTURES
 
 SCHEMAS: Final = FIXTURES / "schema"
-NAMES: Final = ("parse", "register", "lookup", "load", "soc")
+NAMES: Final = ("parse", "register", "lookup", "load", "launch", "sqe", "soc")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from cannkit.render.memory_map import BAR, MARGIN, MOST_LABELS, WIDTH, memory_map
 from cannkit.report.base import printable, safe
+from cannkit.report.device import DeviceEntry
 from cannkit.report.load import (
     AllocationEntry,
-    DeviceEntry,
     FunctionEntry,
     GlobalPlace,
     LoadDocument,

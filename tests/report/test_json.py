@@ -21,11 +21,13 @@ from cannkit.inputs.paths import open_inputs
 from cannkit.report.base import Document
 from cannkit.report.elf_tables import ParseDetails
 from cannkit.report.json import document_json, entry_json, json_schema
+from cannkit.report.launch import LaunchDocument
 from cannkit.report.load import LoadDocument
 from cannkit.report.lookup import LookupDocument
 from cannkit.report.parse import ParseDocument
 from cannkit.report.register import RegisterDocument
 from cannkit.report.soc import SocDocument
+from cannkit.report.sqe import SqeDocument
 from cannkit.soc import all_socs, find_soc
 from tests.build import OBJECTS
 from tests.cli.inputs import CASES, case_inputs
@@ -37,6 +39,8 @@ DOCUMENTS: Final = (
     LookupDocument,
     LoadDocument,
     SocDocument,
+    SqeDocument,
+    LaunchDocument,
 )
 STEPS_INTO: Final = frozenset({"raw", "value", "args"})  # not of the contract's lists
 
