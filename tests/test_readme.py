@@ -14,8 +14,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-SAMPLE = re.compile(r"(<!-- sample: (cannkit [^\n]*?) -->\n```\n)(.*?)(```\n)", re.DOTALL)
-COMMANDS = ("parse", "register", "lookup", "load", "soc", "schema", "completion")
+SAMPLE = re.compile(r"(```console\n\$ ((?:[^\n]*\\\n)*[^\n]*\n))(.*?)(```\n)", re.DOTALL)
+COMMANDS = (
+    *("parse", "register", "lookup", "load", "launch", "sqe"),
+    *("soc", "schema", "completion"),
+)
+WITH_OPTIONS = [name for name in COMMANDS if name != "sqe"] + ["sqe decode", "sqe encode"]
+WITH_SCHEMA = ["parse", "register", "lookup", "load", "launch", "sqe", "soc"]
 
 
 def run(*args: str) -> str:
@@ -31,7 +36,11 @@ def run(*args: str) -> str:
 
 def test_samples_are_real_output(request: pytest.FixtureRequest) -> None:
     text = README.read_text("utf-8")
-    fresh = SAMPLE.sub(lambda m: m[1] + run(*shlex.split(m[2])[1:]) + m[4], text)
+
+    def answer(sample: re.Match[str]) -> str:
+        return run(*shlex.split(sample[2].replace("\\\n", " "))[1:])
+
+    fresh = SAMPLE.sub(lambda m: m[1] + answer(m) + m[4], text)
     if request.config.getoption("--update-cases"):
         README.write_text(fresh, "utf-8")
     assert SAMPLE.search(text)
@@ -60,17 +69,19 @@ def section_of(name: str) -> str:
     return text.partition(f"### cannkit {name}")[2].partition("### ")[0]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", WITH_OPTIONS)
 def test_contract_tells_each_option(name: str) -> None:
     shown = set(
-        re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", run(name, "--help").partition("Options:")[2])
+        re.findall(
+            r"(?<![\w-])(--?[a-z][a-z-]*)", run(*name.split(), "--help").partition("Options:")[2]
+        )
     )
     table = "\n".join(re.findall(r"^\| (`-[^|]*)\|", section_of(name), re.MULTILINE))
     told = set(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", table))
     assert told == shown - {"-h", "--help"}
 
 
-@pytest.mark.parametrize("name", ["parse", "register", "lookup", "load", "soc"])
+@pytest.mark.parametrize("name", WITH_SCHEMA)
 def test_contract_tells_the_keys_of_the_schema(name: str) -> None:
     entry = json.loads(run("schema", name))["$defs"]["entry"]
     told = re.search(
