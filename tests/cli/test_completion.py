@@ -10,7 +10,8 @@ import pytest
 
 from cannkit.soc import soc_names
 from tests.cli.conftest import Keep
-from tests.cli.runner import OBJECTS, ROOT, Result, cannkit, command, run, together
+from tests.cli.runner import OBJECTS, PATH, ROOT, Result, cannkit, command, run, together
+from tests.test_readme import COMMANDS
 
 FILES: Final = {"bash": "cannkit.bash", "zsh": "_cannkit", "fish": "cannkit.fish"}
 COMPLETIONS: Final = ROOT / "completions"
@@ -45,11 +46,11 @@ def ask(*line: str) -> Result:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
-@pytest.mark.skipif(shutil.which("cannkit") is None, reason="cannkit is not installed")
+@pytest.mark.skipif(shutil.which("cannkit", path=PATH) is None, reason="cannkit is not installed")
 def test_bash_completes() -> None:
     lines: dict[tuple[str, ...], set[str]] = {
         ("cannkit", "par"): {"parse"},
-        ("cannkit", ""): {"parse", "register", "lookup", "load", "soc", "schema", "completion"},
+        ("cannkit", ""): set(COMMANDS),
         ("cannkit", "parse", "--so"): {"--soc"},
         ("cannkit", "parse", "--no"): {"--no-sidecar"},
         ("cannkit", "parse", "--color", ""): {"auto", "always", "never"},
