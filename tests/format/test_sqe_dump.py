@@ -159,6 +159,13 @@ def test_the_chip_counts_more_than_the_label() -> None:
     )
 
 
+def test_a_wrong_chip_swaps_no_bytes() -> None:
+    """An entry of A2 said to be one of A5 is read in its own order, and the doubt is told."""
+    dump = only(W3.hex(), Family.V200)
+    assert dump.raw == W3
+    assert dump.notes == ("by its bytes it looks like an entry of v100",)
+
+
 def test_other_labels() -> None:
     """LCH-80: the same layout is used elsewhere; what is no kernel has no family of its own."""
     event = v100.Header(sqe_type=v100.SqeType.EVENT_RECORD, stream_id=3).encode()

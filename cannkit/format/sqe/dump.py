@@ -145,11 +145,15 @@ class DumpReader:
 
 
 def _ordered(found: Found, family: Family | None) -> tuple[bytes, tuple[str, ...]]:
-    """The bytes as memory has them: in the order of print, or in the first that makes sense. Q-28."""
+    """The bytes as memory has them: in the order of print, or in the first that makes sense. Q-28.
+
+    An entry that makes sense to another family stays as it is: then the family is the mistake.
+    """
     for unit in sorted(UNITS, key=lambda unit: unit != found.unit):
         raw = found.in_order(unit)
-        good = is_plausible(raw, family) if len(raw) == SQE_SIZE else is_context(raw)
-        if good and unit == found.unit:
+        is_entry = len(raw) == SQE_SIZE
+        good = is_plausible(raw, family) if is_entry else is_context(raw)
+        if unit == found.unit and (good or (is_entry and is_plausible(raw))):
             return raw, found.notes
         if good:
             note = f"read as {ORDER[unit]}: as {ORDER[found.unit]} it would be byte-swapped"
