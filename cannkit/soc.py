@@ -126,8 +126,10 @@ def find_soc(name: str) -> Soc:
             return _of_chip(chip, name=chip, family="", facts={})
     from difflib import get_close_matches
 
-    known = {known.lower(): known for row in table.values() for known in _names_of(row)}
-    near = [known[match] for match in get_close_matches(lower, known, n=3)]
+    near = [family for family, product in PRODUCTS.items() if product.lower() == lower]
+    if not near:
+        known = {known.lower(): known for row in table.values() for known in _names_of(row)}
+        near = [known[match] for match in get_close_matches(lower, known, n=3)]
     raise UsageError(
         f"unknown SoC {name!r}",
         hint=f"did you mean {', '.join(near)}?" if near else "`cannkit soc` lists all names",

@@ -70,7 +70,8 @@ def test_name_by_family_case_and_alias(name: str, found: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "near"), [("Ascend910B11", "Ascend910B1"), ("910b1", "Ascend910B1")]
+    ("name", "near"),
+    [("Ascend910B11", "Ascend910B1"), ("910b1", "Ascend910B1"), ("A5", "did you mean Ascend950?")],
 )
 def test_unknown_name_has_a_hint(name: str, near: str) -> None:
     with pytest.raises(UsageError) as error:

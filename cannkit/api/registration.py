@@ -162,7 +162,10 @@ def _other_chip(program: Program) -> list[ReadWarning]:
         return []
     built_for, soc = program.obj.isa_tag.label, program.soc
     product = PRODUCTS.get(soc.family, soc.family)
-    if product in built_for.split()[0].split("/"):
+    products = built_for.split()[0].split("/")
+    if product in products:
         return []
-    message = f"built for {built_for}, taken by the rules of {soc.name} ({product}): see --soc"
+    families = [family.lower() for family, own in PRODUCTS.items() if own in products]
+    advice = f"try --soc {' or '.join(families)}" if families else "see --soc"
+    message = f"built for {built_for}, taken by the rules of {soc.name} ({product}): {advice}"
     return [ReadWarning("other-chip", "e_flags", message)]

@@ -346,6 +346,20 @@ def test_sqe_views() -> None:
     assert "sqe_type" in cannkit("sqe", "decode", sqe["hex"], "--soc", "ascend910b").text
 
 
+def test_objects_of_another_chip() -> None:
+    """ELF-07: a remark that names the chips it is for; for those of its own chip there is none."""
+    gather = f"{GATHER} --entry 1 --blocks 1 --args-hex {'00' * 72}"
+    advice = {
+        f"{gather} --soc ascend950": None,
+        gather: "try --soc ascend950 [other-chip]",
+        f"{RAW} --soc ascend950": "try --soc ascend910b or ascend910_93 [other-chip]",
+        RAW: None,
+    }
+    for line, advised in advice.items():
+        told = [each for each in cannkit(*words(line)).errors if "other-chip" in each]
+        assert [each.endswith(str(advised)) for each in told] == [True] * (advised is not None)
+
+
 def test_hex_of_a_mix_has_its_context() -> None:
     """What `--sqe hex` prints is what `sqe decode -` takes."""
     line = f"{MATMUL} --blocks 2 --args-hex {'00' * 56}"
