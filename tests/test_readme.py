@@ -64,6 +64,11 @@ def test_readme_tells_no_other_command() -> None:
     assert sorted(listed) == sorted(COMMANDS)
 
 
+def test_summaries_are_whole() -> None:
+    """`cannkit --help` cuts none of them on a screen of 80 columns."""
+    assert "..." not in run("--help").partition("Commands:")[2]
+
+
 def section_of(name: str) -> str:
     text = CONTRIBUTING.read_text("utf-8")
     return text.partition(f"### cannkit {name}")[2].partition("### ")[0]

@@ -150,7 +150,7 @@ def launch(
     quiet: Quiet = False,
     color: Color = ColorWhen.AUTO,
 ) -> int:
-    """Rehearse the launch of a kernel: arguments, queue entry, device, outputs."""
+    """Rehearse a launch: arguments, queue entry, device, outputs."""
     from cannkit.api.registration import Registration
     from cannkit.api.runtime import Runtime
     from cannkit.cli.driver import print_line, print_warnings

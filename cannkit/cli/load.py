@@ -50,7 +50,7 @@ def load(
     quiet: Quiet = False,
     color: Color = ColorWhen.AUTO,
 ) -> int:
-    """Load kernel objects in order into a simulated device, and show its memory map."""
+    """Load kernel objects into a simulated device; show its memory."""
     from cannkit.api.registration import MOST_DEVICES, Registration
     from cannkit.api.runtime import Runtime
     from cannkit.cli.driver import collect, print_warnings

@@ -57,7 +57,7 @@ def register(
     quiet: Quiet = False,
     color: Color = ColorWhen.AUTO,
 ) -> int:
-    """Show what the runtime would find after registering kernel objects."""
+    """Show what the runtime would find after registering objects."""
     from functools import partial
 
     from cannkit.api.registration import Registration
