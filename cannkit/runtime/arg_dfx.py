@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from cannkit.device.trace import Finding
@@ -24,7 +25,7 @@ from cannkit.runtime.arg_values import (
 )
 from cannkit.runtime.args import U64, WORD, ArgsBlock, ArgsEx, Placeholder, block_of
 
-MOST_NAMED: Final = 16  # slots in a message
+MOST_NAMED: Final = 16  # runs of slots in a message
 
 
 class DfxPlan:
@@ -140,8 +141,10 @@ class DfxPlan:
         return ArgsBlock(content, 0, len(content))
 
     def _summary(self) -> str:
-        taken = ", ".join(slot.words for slot in self._wanted[:MOST_NAMED]) or "nothing"
-        if len(self._wanted) > MOST_NAMED:
+        runs = [(words, len([*same])) for words, same in groupby(self._wanted, lambda s: s.words)]
+        named = (f"{many} x {words}" if many > 1 else words for words, many in runs[:MOST_NAMED])
+        taken = ", ".join(named) or "nothing"
+        if len(runs) > MOST_NAMED:
             taken += f", ... ({len(self._wanted)} in all)"
         own = " and ".join(dict.fromkeys(slot.what for slot in self.slots if not slot.is_users))
         return f"it takes {taken}" + (f"; {own} it gets by itself" if own else "")

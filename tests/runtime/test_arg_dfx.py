@@ -264,8 +264,10 @@ def test_other_slots() -> None:
 
 
 def test_messages_of_kernels_with_many_slots() -> None:
-    plan = plan_of(*[unknown(T.INPUT)] * 3000)
-    error = complaint(plan)
+    many = plan_of(*[unknown(T.INPUT)] * 3000, unknown(T.OUTPUT))
+    assert complaint(many).hint == "it takes 3000 x input, output"
+    mixed = plan_of(*[unknown(T.INPUT), unknown(T.OUTPUT)] * 1500)
+    error = complaint(mixed)
     assert len(error.hint or "") < 200
     assert "(3000 in all)" in (error.hint or "")
     huge = plan_of((word(T.INPUT), 8, 4000, *[2**63] * 4000))
