@@ -151,7 +151,8 @@ class FunctionHandle(Handle):
     def available_dynamic_ubuf(self, flags: int = 0) -> int:
         """Bytes of unified buffer that it leaves to a block; 0 for a kernel that is not SIMT.
 
-        Stands for aclrtFunctionGetAvailDynUbufPerBlock, rtFunctionGetAvailDynUbufPerBlock. Raises RtError: 100000 for null or any flag, 107017, 107000 where it takes more than there is.
+        Stands for aclrtFunctionGetAvailDynUbufPerBlock, rtFunctionGetAvailDynUbufPerBlock. Raises
+        RtError: 100000 for null or any flag, 107017, 107000 where it takes more than there is.
         """
         self._check_null()
         if flags:

@@ -65,7 +65,8 @@ class Runtime(
     the Runtime, None for none. `files` is where paths are looked up, this machine unless given.
     `config` and `driver` make a device, `trace` is told what is asked of it. `lenient` loads what is
     refused for printf (QK-4) or for an image that leaves its file (Q-3); `max_programs` is the size
-    of the program pool, `launch_env` what process and device add to every task. Any thread may make any call; device and context are each thread's own.
+    of the program pool, `launch_env` what process and device add to every task. Any thread may make
+    any call; device and context are each thread's own.
 
     Raises UsageError for an unknown `soc` or an unusable list, RtError as `set_device` does.
     """

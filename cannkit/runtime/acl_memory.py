@@ -92,7 +92,10 @@ class AclMemory:
         return self._host.allocate(size, RegionName.HOST)
 
     def free(self, address: int | None) -> None:
-        """Device memory given back: aclrtFree. Raises RtError: 100000 for null, 107017 for what `malloc` did not give."""
+        """Device memory given back: aclrtFree.
+
+        Raises RtError: 100000 for null, 107017 for what `malloc` did not give.
+        """
         if not address:
             raise bad_parameter("cannot free", "null pointer")
         for device in self._devices.values():

@@ -48,9 +48,10 @@ def device_image(
 ) -> DeviceImage:
     """The image of `program` for `device`. DEV-14 steps 2 to 4, DEV-19.
 
-    `fills_run_cfg`: `aclInit` has registered its callback for `g_opSystemRunCfg` (DEV-20). Raises RtError: PROGRAM_DATA when the device has no address to write (whatever the cause),
-    PROGRAM_NULL without bytes, PROGRAM_SIZE for an empty image or one of 2 GiB (Q-1), INVALID_VALUE
-    for one that leaves the file unless `lenient` (Q-3).
+    `fills_run_cfg`: `aclInit` has registered its callback for `g_opSystemRunCfg` (DEV-20). Raises
+    RtError: PROGRAM_DATA when the device has no address to write (whatever the cause), PROGRAM_NULL
+    without bytes, PROGRAM_SIZE for an empty image or one of 2 GiB (Q-1), INVALID_VALUE for one that
+    leaves the file unless `lenient` (Q-3).
     """
     image = program.image(lenient=lenient)
     filled = _fill_run_cfg(program, device) if fills_run_cfg else ()

@@ -166,9 +166,9 @@ class Launcher:
     ) -> Launched:
         """LCH-62, LCH-64: place the arguments, make the task and its entry, put that into the ring.
 
-        `asked` is what `config` was made of, `given` what `block` was. Raises RtError: 107023 for a stream that stopped, 507002
-        for a full one, 107000 for unified buffer (LCH-48) and for an address of more than 48 bits
-        (Q-12), 207001 without memory for the arguments.
+        `asked` is what `config` was made of, `given` what `block` was. Raises RtError: 107023 for a
+        stream that stopped, 507002 for a full one, 107000 for unified buffer (LCH-48) and for an
+        address of more than 48 bits (Q-12), 207001 without memory for the arguments.
         """
         stream.refuse_if_stopped()
         place, env = target.place, stream.env

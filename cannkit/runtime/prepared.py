@@ -61,6 +61,7 @@ class PreparedLaunch:
         if values is not None:
             block = self._block_of(values)
         content = block.content
+        # What place_block does, but straight: through it a launch takes a tenth longer.
         key, serial = stream.identify()
         placement = stream.args.place(
             stream.queue,
