@@ -8,7 +8,6 @@ import mmap
 import os
 import stat
 import weakref
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from cannkit.errors import InputError
@@ -179,47 +178,27 @@ class FileView(Protocol):
         """
 
 
+class PathView(FileView, Protocol):
+    """A view of a tree of directories and symlinks, as if its top were `/`. Spec 05, AE-1202."""
+
+    def real_path(self, path: str) -> str | None:
+        """realpath(3): where `path` really lies, None where it does not exist.
+
+        A relative path is taken against `/`; `..` and absolute symlinks stay inside the view. None is
+        also a path of 4096 bytes, a name of 256, more than 40 symlinks. Raises InputError where it
+        cannot be told, for a directory may not be searched.
+        """
+
+    def why_missing(self, path: str) -> str:
+        """Why `real_path` finds nothing there, in a few words. Raises as it."""
+
+
 class HostFiles:
     """The files of this machine."""
 
     def read(self, path: str, limit: int) -> bytes | None:
         """See FileView."""
-        return _read_host(path, limit)
-
-
-class RootedFiles:
-    """The files below a directory, as if it were `/`: no path and no symlink leads out of it."""
-
-    def __init__(self, root: str) -> None:
-        self.root = root
-
-    def read(self, path: str, limit: int) -> bytes | None:
-        """See FileView."""
-        # what becomes a symlink after it was resolved is not followed
-        flags = getattr(os, "O_NOFOLLOW", 0)
-        return _read_host(self._resolve(path), limit, name=path, extra_flags=flags)
-
-    def _resolve(self, path: str) -> str:
-        todo, done, links = path.split("/")[::-1], list[str](), 0
-        while todo:
-            part = todo.pop()
-            if part in ("", "."):
-                continue
-            if part == "..":
-                del done[-1:]  # `..` of the root is the root
-                continue
-            try:
-                target = str(Path(self.root, *done, part).readlink())
-            except (OSError, ValueError):  # no symlink, or not there: opening it will tell
-                done.append(part)
-                continue
-            links += 1
-            if links > LINK_LIMIT:
-                raise InputError("cannot read the file", where=path, why=os.strerror(errno.ELOOP))
-            if target.startswith("/"):
-                done.clear()
-            todo += target.split("/")[::-1]
-        return str(Path(self.root, *done))
+        return read_host(path, limit)
 
 
 class MemoryFiles:
@@ -238,9 +217,10 @@ class MemoryFiles:
         return bytes(data[0 : len(data)])
 
 
-def _read_host(
+def read_host(
     path: str, limit: int, *, name: str | None = None, extra_flags: int = 0
 ) -> bytes | None:
+    """The bytes of a file of this machine, called `name` in errors; see FileView.read."""
     try:
         window = open_window(path, name=name, extra_flags=extra_flags)
     except NoSuchFileError:

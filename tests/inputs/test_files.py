@@ -19,7 +19,6 @@ from cannkit.inputs.files import (
     FileWindow,
     HostFiles,
     MemoryFiles,
-    RootedFiles,
     cut,
     open_window,
     sha256_hex,
@@ -130,43 +129,6 @@ class TestHostFiles:
             with pytest.raises(InputError) as caught:
                 HostFiles().read(f"{tmp_path}/{name}", 2)
             assert (caught.value.why, caught.value.where) == (why, f"{tmp_path}/{name}")
-
-
-class TestRootedFiles:
-    @pytest.fixture
-    def files(self, tmp_path: Path) -> RootedFiles:
-        root = tmp_path / "root"
-        (root / "lib").mkdir(parents=True)
-        (root / "lib/k.so").write_bytes(b"inside")
-        (root / "secret").write_bytes(b"inside too")
-        (tmp_path / "secret").write_bytes(b"outside")
-        (root / "up").symlink_to("../secret")
-        (root / "absolute").symlink_to(f"{tmp_path}/secret")
-        (root / "rooted").symlink_to("/lib/./k.so")
-        (root / "chain").symlink_to("lib/../rooted")
-        (root / "out").symlink_to("..")
-        (root / "loop").symlink_to("loop")
-        return RootedFiles(str(root))
-
-    @pytest.mark.parametrize(
-        "path", ["lib/k.so", "/lib/k.so", "lib//../lib/k.so", "rooted", "chain", "../lib/k.so"]
-    )
-    def test_inside(self, files: RootedFiles, path: str) -> None:
-        assert files.read(path, 99) == b"inside"
-
-    @pytest.mark.parametrize("path", ["../secret", "up", "out/secret", "/../../secret"])
-    def test_the_root_has_no_parent(self, files: RootedFiles, path: str) -> None:
-        assert files.read(path, 99) == b"inside too"
-
-    @pytest.mark.parametrize("path", ["absolute", "none", "lib/none", "nul\0"])
-    def test_missing(self, files: RootedFiles, path: str) -> None:
-        assert files.read(path, 99) is None
-
-    def test_errors_name_the_path_that_was_asked_for(self, files: RootedFiles) -> None:
-        for path in ("lib", "loop"):
-            with pytest.raises(InputError) as caught:
-                files.read(path, 99)
-            assert caught.value.where == path
 
 
 def test_memory_files() -> None:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from cannkit.format.elf_types import Machine
 from cannkit.format.status import RtError, RtStatus
-from cannkit.inputs.files import HostFiles, MemoryFiles, RootedFiles, link_target
+from cannkit.inputs.files import HostFiles, MemoryFiles, link_target
+from cannkit.inputs.rooted import RootedFiles
 from cannkit.runtime.binary_loader import BinaryLoader
 from cannkit.runtime.cpu_ops import read_cpu_ops
 from cannkit.runtime.kernel import AttrType, CpuKernelType
