@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from cannkit.format.bits import OpenEnum
 
 
@@ -16,3 +19,20 @@ class CpuKernelType(OpenEnum):
     CUSTOM_KFC = 6
     HWTS = 10
     RESERVED = 99
+
+
+KERNEL_TYPE_WORDS: Final[Mapping[str, CpuKernelType]] = {  # as the command line calls them
+    "aicpu": CpuKernelType.AICPU,
+    "custom": CpuKernelType.AICPU_CUSTOM,
+    "kfc": CpuKernelType.AICPU_KFC,
+    "custom-kfc": CpuKernelType.CUSTOM_KFC,
+    "fwk": CpuKernelType.FWK,
+    "cce": CpuKernelType.CCE,
+    "hwts": CpuKernelType.HWTS,
+}
+
+CUST_TYPES: Final = (CpuKernelType.AICPU_CUSTOM, CpuKernelType.CUSTOM_KFC)
+LOGIC_TYPES: Final = (
+    CpuKernelType.CCE,
+    CpuKernelType.AICPU,
+)  # without a library: a logic kernel, AE-303
