@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from cannkit.api.ai_cpu import AiCpu, ai_cpu_maker
 from cannkit.api.binary import BinaryHandle, hand
 from cannkit.api.function import FunctionHandle
 from cannkit.api.kernel_args import KernelArgsCalls
@@ -65,10 +66,11 @@ class Runtime(
     the Runtime, None for none. `files` is where paths are looked up, this machine unless given.
     `config` and `driver` make a device, `trace` is told what is asked of it. `lenient` loads what is
     refused for printf (QK-4) or for an image that leaves its file (Q-3); `max_programs` is the size
-    of the program pool, `launch_env` what process and device add to every task. Any thread may make
-    any call; device and context are each thread's own.
+    of the program pool, `launch_env` what process and device add to every task, `ai_cpu` how their AI CPU
+    is set up. Any thread may make any call; device and context are each thread's own.
 
-    Raises UsageError for an unknown `soc` or an unusable list, RtError as `set_device` does.
+    Raises UsageError for an unknown `soc`, an unusable list and an AI CPU with files that nobody calls,
+    RtError as `set_device` does.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Runtime(
         lenient: bool = False,
         max_programs: int = CAPACITY,
         launch_env: LaunchEnv | None = None,
+        ai_cpu: AiCpu | None = None,
     ) -> None:
         self.soc = find_soc(soc) if isinstance(soc, str) else soc
         binaries = BinaryLoader(
@@ -95,8 +98,12 @@ class Runtime(
             lenient=lenient,
         )
 
+        make_ai_cpu = ai_cpu_maker(ai_cpu or AiCpu())
+
         def make(device_id: int) -> Device:
-            return Device(device_id, self.soc, config, driver=driver, trace=trace)
+            return Device(
+                device_id, self.soc, config, driver=driver, trace=trace, make_ai_cpu=make_ai_cpu
+            )
 
         contexts = Contexts(visible_devices(visible, devices, self.soc), make)
         super().__init__(Session(binaries, contexts, lenient=lenient, launch_env=launch_env))

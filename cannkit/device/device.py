@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from cannkit.device.allocation import Bytes
 from cannkit.device.driver import RUNTIME_MODULE, CpuLaunch, Driver, MemoryRequest, SimulatedDriver
+from cannkit.device.executor import Executor
 from cannkit.device.hardware import DeviceConfig as DeviceConfig
 from cannkit.device.hardware import Hardware
 from cannkit.device.hardware import Range as Range
@@ -65,11 +66,12 @@ class Device(Hardware):
         *,
         driver: Callable[[DeviceMemory, Soc], Driver] = simulated_driver,
         trace: Trace = no_trace,
+        make_ai_cpu: Callable[[Hardware], Executor] | None = None,
     ) -> None:
         if not 0 <= device_id < MAX_DEVICES:
             why = f"ids are 0..{MAX_DEVICES - 1}"
             raise RtError(RtStatus.DEVICE_ID, f"no device {device_id}", why=why)
-        super().__init__(device_id, soc, config, trace)
+        super().__init__(device_id, soc, config, trace, make_ai_cpu)
         self.lock = RLock()
         self.driver = driver(self.memory, soc)
         self.pools = KernelPools(
@@ -112,6 +114,7 @@ class Device(Hardware):
             self.memory.reset()
             self.code.clear()
             self.models.clear()
+            vars(self).pop("ai_cpu", None)  # its processes end with the device
             self.completions.clear()
             self.stacks = {}
             self.custom_stack = 0

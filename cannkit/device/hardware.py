@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from cannkit.device.code_map import CodeMap
@@ -56,10 +57,17 @@ class Hardware:
     """Memory, loaded code and cores of one device, and the completions it wrote. Changes.
 
     `models` runs kernels, `ai_cpu` what is for the AI CPU; another executor may be put there.
-    What happens is told to `trace` in order.
+    What happens is told to `trace` in order. `make_ai_cpu` makes that executor at first need.
     """
 
-    def __init__(self, device_id: int, soc: Soc, config: DeviceConfig | None, trace: Trace) -> None:
+    def __init__(
+        self,
+        device_id: int,
+        soc: Soc,
+        config: DeviceConfig | None,
+        trace: Trace,
+        make_ai_cpu: Callable[[Hardware], Executor] | None = None,
+    ) -> None:
         self.id = device_id
         self.soc = soc
         self.config = config or DeviceConfig()
@@ -74,5 +82,10 @@ class Hardware:
         self.custom_stack = 0
         self.code = CodeMap()
         self.models = HostModels()
-        self.ai_cpu: Executor = AbsentAicpu()
         self.completions: deque[Completion] = deque()
+        self._make_ai_cpu = make_ai_cpu
+
+    @cached_property
+    def ai_cpu(self) -> Executor:
+        """Runs the tasks of the AI CPU; without an engine none of them does anything."""
+        return AbsentAicpu() if self._make_ai_cpu is None else self._make_ai_cpu(self)

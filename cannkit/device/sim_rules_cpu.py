@@ -8,11 +8,13 @@ from typing import Final
 from cannkit.device.hardware import Hardware
 from cannkit.device.sim_rules import ERROR, WARNING, Remark, finding
 from cannkit.device.trace import Finding
-from cannkit.format.cpu_kernel import CpuKernelType
+from cannkit.format.ae_structs import AicpuParamHead
+from cannkit.format.cpu_kernel import LOGIC_TYPES, CpuKernelType
 from cannkit.format.sqe import v100, v200
 
 LONGEST_NAME: Final = 255  # LCH-41
-HEAD: Final = 20  # LCH-42: AicpuParamHead
+HEAD: Final = AicpuParamHead.SIZE  # LCH-42
+BEGINS: Final = "arguments of an AI CPU kernel begin with AicpuParamHead"
 ADDRESS: Final = 8
 
 AicpuSqe = v100.AicpuSqe | v200.AicpuSqe
@@ -49,9 +51,10 @@ def _credit(sqe: AicpuSqe) -> Iterator[Remark]:
 
 
 def _kernel(sqe: AicpuSqe, hardware: Hardware) -> Iterator[Remark]:
-    """SIM-14. No library name is allowed (LCH-43); no function name only to a framework kernel."""
-    if not sqe.kernel_type.known:
-        yield ERROR, f"no such kernel type: {sqe.kernel_type.name}"
+    """SIM-14. No library name is allowed (LCH-43); no function name only to a framework kernel.
+
+    Which kernel types there are says the parser of the AI CPU, with a code of its own (AE-301).
+    """
     is_framework = sqe.kernel_type == CpuKernelType.FWK
     if sqe.so_name_addr and _string(sqe.so_name_addr, hardware) is None:
         yield (
@@ -64,24 +67,32 @@ def _kernel(sqe: AicpuSqe, hardware: Hardware) -> Iterator[Remark]:
             yield ERROR, f"{where}: no string of up to {LONGEST_NAME} bytes"
     elif not is_framework:
         yield WARNING, "no function name"
-    if not is_framework:  # LCH-43: that one carries a struct of its own
+    is_logic = not sqe.so_name_addr and sqe.kernel_type in LOGIC_TYPES
+    if not (is_framework or is_logic):
         yield from _param_head(sqe.args_addr, hardware)
-    elif not hardware.memory.holds(sqe.args_addr, 1):
+    elif (is_framework or sqe.args_addr) and not hardware.memory.holds(sqe.args_addr, 1):
         yield ERROR, f"parameters at {sqe.args_addr:#x}: not in live memory"
 
 
 def _param_head(address: int, hardware: Hardware) -> Iterator[Remark]:
+    """LCH-42: arguments of an AI CPU kernel begin with a head; what they are read as is told."""
     memory = hardware.memory
     if not memory.holds(address, HEAD):
-        yield ERROR, f"parameter head at {address:#x}: {HEAD} bytes are not in live memory"
+        why = f"{HEAD} bytes are not in live memory"
+        yield ERROR, f"parameter head at {address:#x}: {why}; {BEGINS}"
         return
-    head = memory.read(address, HEAD)
-    count, ext_size = (int.from_bytes(head[at : at + 4], "little") for at in (4, 8))
-    ext_address = int.from_bytes(head[12:], "little")
+    head = AicpuParamHead.decode(memory.read(address, HEAD))
+    count, ext_size, ext_address = head.io_addr_num, head.ext_info_length, head.ext_info_addr
+    read = (
+        f"{BEGINS}: yours read as length {head.length:#x}, ioAddrNum {count}, "
+        f"extInfoLength {ext_size}, extInfoAddr {ext_address:#x}"
+    )
     if not memory.holds(address, HEAD + ADDRESS * count):
-        yield ERROR, f"parameter head at {address:#x}: {count} addresses do not lie behind it"
+        why = f"{count} addresses do not lie behind it"
+        yield ERROR, f"parameter head at {address:#x}: {why}; {read}"
     if ext_size and not memory.holds(ext_address, ext_size):
-        yield ERROR, f"extended info at {ext_address:#x}: {ext_size} bytes are not in live memory"
+        why = f"{ext_size} bytes are not in live memory"
+        yield ERROR, f"extended info at {ext_address:#x}: {why}; {read}"
 
 
 def _string(address: int, hardware: Hardware) -> bytes | None:

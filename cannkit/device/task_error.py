@@ -18,6 +18,9 @@ TRAP_BIT: Final = 1  # v100; bus error on v200
 STATUS_BIT: Final = 5  # the code is in errorCode
 BUS_ERROR: Final = 0x112
 SQE_ERROR: Final = 0x106
+ABORTED: Final = 8  # AE-208, of the AI CPU
+STATUS_SHIFT: Final = 16  # AE-208: on V2 chips its code is in the upper half
+V2: Final = ("v200", "v201")
 UNKNOWN: Final = RtStatus(0x0715_0062)  # TSFW_RESERVED -> 507001
 
 
@@ -42,10 +45,13 @@ BIT_CODES: Final[Mapping[TaskCore, tuple[int, ...]]] = {
 def ts_code(error_type: int, error_code: int, core: TaskCore, soc: Soc) -> int:
     """The task scheduler's code of a completion entry; 0 for a task that ended well. ERR-1, ERR-2.
 
-    The lowest bit of `error_type` decides, unless a task of another kind has an `error_code`.
+    The lowest bit of `error_type` decides, unless a task of another kind has an `error_code`. A task of
+    the AI CPU that says that it was aborted is not taken for one that failed.
     """
     bits = error_type & (1 << ERROR_BITS) - 1
     if not bits:
+        return 0
+    if core is TaskCore.AI_CPU and error_code == aicpu_code(ABORTED, soc):
         return 0
     bit = (bits & -bits).bit_length() - 1
     if core is TaskCore.OTHER:
@@ -55,6 +61,11 @@ def ts_code(error_type: int, error_code: int, core: TaskCore, soc: Soc) -> int:
     if bit == TRAP_BIT and soc.library != "v100":
         return BUS_ERROR
     return BIT_CODES[core][bit]
+
+
+def aicpu_code(result: int, soc: Soc) -> int:
+    """AE-208: what errorCode is for a result of the AI CPU."""
+    return result << STATUS_SHIFT if soc.library in V2 else result
 
 
 def rt_status(ts: int) -> RtStatus:

@@ -136,6 +136,22 @@ class Finding(NamedTuple):
     message: str
 
 
+class AiCpuEvent(NamedTuple):
+    """One block of a task on the AI CPU: where it ran, how it went, in words.
+
+    It comes before the TaskEvent of its entry. `story` is the engine's own account.
+    """
+
+    device: int
+    queue: int
+    position: int
+    block: int
+    blocks: int
+    process: str
+    text: str
+    story: object
+
+
 class TaskEvent(NamedTuple):
     """An entry that was executed: queue, position in its ring, the bytes that were there.
 
@@ -163,6 +179,7 @@ Event = (
     | PrintBufferEvent
     | LaunchEvent
     | SystemEvent
+    | AiCpuEvent
     | TaskEvent
 )
 Trace = Callable[[Event], None]

@@ -220,6 +220,8 @@ def _add(block: BlockBuilder, arg: UserArg, at: int, where: str) -> None:
         if not arg.data:
             raise UsageError(f"{where} (tiling) is empty")
         block.pointer(arg.data, "tiling", SlotOrigin.TILING, at)
+    elif arg.kind == ArgKind.HEAD and arg.data:  # LCH-42
+        block.value(arg.data, "parameters", SlotOrigin.HEAD, at)
     elif arg.is_scalar:
         if not arg.data:
             raise UsageError(f"{where} has no bytes")

@@ -23,6 +23,7 @@ class ArgKind(StrEnum):
     NULL = "null"
     SCALAR = "scalar"
     ADDRESS = "address"
+    HEAD = "head"
 
 
 class SlotOrigin(StrEnum):
@@ -33,6 +34,7 @@ class SlotOrigin(StrEnum):
     OVERFLOW = "overflow"
     TILING = "tiling"
     PLACEHOLDER = "placeholder"
+    HEAD = "head"
 
 
 @dataclass(frozen=True, slots=True)

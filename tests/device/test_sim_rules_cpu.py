@@ -7,7 +7,9 @@ from typing import Final
 
 import pytest
 
+from cannkit.device.device import Device
 from cannkit.device.executor import ErrorType, Outcome, Work
+from cannkit.device.hardware import Hardware
 from cannkit.device.trace import Severity
 from cannkit.format.bits import Record
 from cannkit.format.cpu_kernel import CpuKernelType
@@ -56,13 +58,14 @@ CASES: Final = [
     (ERROR, "SIM-14", "function name at 0x12345678", lambda s: s.cpu(func_name_addr=FAR)),
     (ERROR, "SIM-14", "no string", long_name(256)),
     (ERROR, "SIM-14", "no string", lambda s: s.cpu(so_name_addr=end_of_names(s))),
-    (ERROR, "SIM-14", "no such kernel type: UNKNOWN_0x3", lambda s: s.cpu(kernel_type=3)),
     (ERROR, "SIM-14", "parameter head at 0x12345678: 20 bytes", lambda s: s.cpu(args_addr=FAR)),
     (ERROR, "SIM-14", "20 bytes are not", lambda s: s.cpu(args_addr=s.cpu_args + 4096 - 19)),
     (ERROR, "SIM-14", "510 addresses", with_head(head(510))),
     (ERROR, "SIM-14", "4294967295 addresses", with_head(head(0xFFFF_FFFF))),
     (ERROR, "SIM-14", "extended info at 0x12345678: 8 bytes", with_head(head(1, 8, FAR))),
     (ERROR, "SIM-14", "parameters at 0x12345678", lambda s: s.cpu(kernel_type=FWK, args_addr=FAR)),
+    (ERROR, "SIM-14", "parameters at 0x12345678", lambda s: s.cpu(so_name_addr=0, args_addr=FAR)),
+    (ERROR, "SIM-14", "parameter head at 0x0", lambda s: s.cpu(kernel_type=4, so_name_addr=0, args_addr=0)),
     (WARNING, "SIM-14", "no function name", lambda s: s.cpu(func_name_addr=0)),
     (WARNING, "SIM-12", "reserved bits", reserved),
 ]
@@ -129,6 +132,26 @@ def test_names_of_what_ran(soc: str) -> None:
     assert station.told(station.cpu()).name == "\ufffdun"
 
 
+@pytest.mark.parametrize("soc", SOCS)
+def test_logic_kernels_have_no_head(soc: str) -> None:
+    """AE-303.1, AE-402: an argument of 4 bytes, or none at all, which the kernel itself refuses."""
+    station = Station(soc, strict=True)
+    short = station.device.allocate(4)
+    for kind in (CpuKernelType.CCE, CpuKernelType.AICPU):
+        for address in (0, short):
+            assert (
+                station.found(station.cpu(kernel_type=kind, so_name_addr=0, args_addr=address))
+                == []
+            )
+
+
+@pytest.mark.parametrize("kind", [3, 7, 11, 99, 127])
+def test_kernel_types_are_left_to_the_parser(kind: int) -> None:
+    """AE-301: it has a code of its own for those that it does not know."""
+    for soc in SOCS:
+        assert Station(soc).found(Station(soc).cpu(kernel_type=kind)) == []
+
+
 class Engine:
     """An AI CPU that answers a status and keeps its work."""
 
@@ -164,3 +187,19 @@ def test_kfc_under_a_fusion() -> None:
     event = station.told(station.cpu(sqe_type=v200.SqeType.FUSION, kernel_type=kind))
     assert event.outcome.note == "not simulated: FUSION"
     assert len(engine.works) == 1
+
+
+def test_made_at_the_first_task_and_gone_with_the_device() -> None:
+    made: list[Hardware] = []
+
+    def make(hardware: Hardware) -> Engine:
+        made.append(hardware)
+        return Engine()
+
+    device = Device(0, find_soc(A2_SOC), make_ai_cpu=make)
+    assert made == []
+    first = device.ai_cpu
+    assert device.ai_cpu is first
+    device.reset()
+    assert device.ai_cpu is not first
+    assert made == [device, device]

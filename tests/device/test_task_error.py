@@ -25,6 +25,11 @@ DATA = Path(cannkit.format.status.__file__).parent.parent / "data"
         (V100, TaskCore.AI_CPU, 0x04, 0, 0x28, 507017),
         (V100, TaskCore.AI_CPU, 0x01, 0, 0x2A, 507018),
         (V100, TaskCore.AI_CPU, 0x20, 0x2C, 0x2C, 507020),
+        (V100, TaskCore.AI_CPU, 0x01, 11002, 0x2A, 507018),  # ERR-6
+        (V200, TaskCore.AI_CPU, 0x01, 11002 << 16, 0x2A, 507018),
+        (V100, TaskCore.AI_CPU, 0x01, 8, 0, 0),  # AE-208: aborted
+        (V200, TaskCore.AI_CPU, 0x01, 8 << 16, 0, 0),
+        (V200, TaskCore.AI_CPU, 0x01, 8, 0x2A, 507018),
         (V200, TaskCore.OTHER, 0x01, 0, 0x103, 507001),
         (V200, TaskCore.OTHER, 0x20, 0x58, 0x58, 507053),
         (V100, TaskCore.AI_CORE, 0x80, 0x26, 0, 0),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cannkit.ae.ae_run import NOT_KNOWN
 from cannkit.api.function import FunctionHandle
 from cannkit.api.runtime import Runtime
 from cannkit.device.trace import EventLog, TaskEvent
@@ -78,7 +79,7 @@ def test_recorded_timeouts(row: Row) -> None:
 
 @BOTH
 def test_by_handle(soc: str) -> None:
-    """The kernel's own names, its head, and until the AE is there nothing is executed."""
+    """The kernel's own names, its head; where the library lies is not known."""
     rt, function, log = world(soc)
     done = rt.launch_cpu_kernel(function, 3, ARGS)
     entry = decoded(done.sqe, soc)
@@ -90,7 +91,7 @@ def test_by_handle(soc: str) -> None:
     assert entry.block_dim == 3
     rt.synchronize()
     (task,) = [event for event in log if isinstance(event, TaskEvent)]
-    assert task.outcome.note == "not executed: AE absent"
+    assert task.outcome.note == NOT_KNOWN
     assert done.placement.policy == ("stream_pool" if soc == A5_SOC else "cpu")
 
 
@@ -158,7 +159,8 @@ def test_by_names(soc: str) -> None:
     assert entry.kernel_type == CpuKernelType.AICPU_CUSTOM
     built_in = decoded(rt.launch_cpu_names(CpuNames(None, "Run", "op"), 2, ex).sqe, soc)
     assert (built_in.so_name_addr, built_in.kernel_type) == (0, CpuKernelType.AICPU)
-    rt.synchronize()
+    with pytest.raises(RtError, match=r"21005 .* no logic kernel is called 'Run'"):  # AE-401
+        rt.synchronize()
 
 
 @BOTH
