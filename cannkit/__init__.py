@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cannkit.ae.caller import CallEndedError as CallEndedError
+    from cannkit.ae.callers import DryCaller as DryCaller
+    from cannkit.ae.callers import TableCaller as TableCaller
+    from cannkit.ae.context import AeContext as AeContext
+    from cannkit.ae.engine import AeEngine as AeEngine
+    from cannkit.ae.event import AeEvent as AeEvent
+    from cannkit.ae.event import Argument as Argument
+    from cannkit.ae.event import Segment as Segment
+    from cannkit.ae.install import CustSoWriter as CustSoWriter
+    from cannkit.api.ai_cpu import AiCpu as AiCpu
     from cannkit.api.parse import parse as parse
     from cannkit.api.parse import parse_all as parse_all
     from cannkit.api.runtime import Runtime as Runtime
@@ -12,8 +22,13 @@ if TYPE_CHECKING:
     from cannkit.errors import FormatError as FormatError
     from cannkit.errors import InputError as InputError
     from cannkit.errors import UsageError as UsageError
+    from cannkit.format.ae_status import AeStatus as AeStatus
+    from cannkit.format.ae_status import RunMode as RunMode
     from cannkit.format.status import RtError as RtError
     from cannkit.image.kernel_object import KernelObject as KernelObject
+    from cannkit.inputs.memory_tree import MemoryTree as MemoryTree
+    from cannkit.inputs.rooted import RootedFiles as RootedFiles
+    from cannkit.inputs.rooted_writer import RootedWriter as RootedWriter
     from cannkit.runtime.arg_values import ArgKind as ArgKind
     from cannkit.runtime.arg_values import UserArg as UserArg
     from cannkit.runtime.args import Dim3 as Dim3
@@ -35,17 +50,47 @@ _HOME = {
     "Dim3": "cannkit.runtime.args",
     "ArgKind": "cannkit.runtime.arg_values",
     "UserArg": "cannkit.runtime.arg_values",
+    "AeContext": "cannkit.ae.context",
+    "RootedWriter": "cannkit.inputs.rooted_writer",
+    "CustSoWriter": "cannkit.ae.install",
+    "AiCpu": "cannkit.api.ai_cpu",
+    "AeEngine": "cannkit.ae.engine",
+    "AeEvent": "cannkit.ae.event",
+    "AeStatus": "cannkit.format.ae_status",
+    "Argument": "cannkit.ae.event",
+    "CallEndedError": "cannkit.ae.caller",
+    "DryCaller": "cannkit.ae.callers",
+    "MemoryTree": "cannkit.inputs.memory_tree",
+    "RootedFiles": "cannkit.inputs.rooted",
+    "RunMode": "cannkit.format.ae_status",
+    "Segment": "cannkit.ae.event",
+    "TableCaller": "cannkit.ae.callers",
 }
 __all__ = [
+    "AeContext",
+    "AeEngine",
+    "AeEvent",
+    "AeStatus",
+    "AiCpu",
     "ArgKind",
+    "Argument",
+    "CallEndedError",
     "CannkitError",
+    "CustSoWriter",
     "Dim3",
+    "DryCaller",
     "FormatError",
     "InputError",
     "KernelObject",
     "LaunchConfig",
+    "MemoryTree",
+    "RootedFiles",
+    "RootedWriter",
     "RtError",
+    "RunMode",
     "Runtime",
+    "Segment",
+    "TableCaller",
     "UsageError",
     "UserArg",
     "__version__",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cannkit import __version__
+from cannkit.cli.ae_call import ae_call
 from cannkit.cli.completion import completion
 from cannkit.cli.launch import launch
 from cannkit.cli.load import load
@@ -14,6 +15,7 @@ from cannkit.cli.lookup import lookup
 from cannkit.cli.parse import parse
 from cannkit.cli.register import register
 from cannkit.cli.schema import schema
+from cannkit.cli.so_path import so_path
 from cannkit.cli.soc import soc
 from cannkit.cli.sqe import sqe
 
@@ -51,6 +53,8 @@ app.command()(lookup)
 app.command()(load)
 app.command()(launch)
 app.add_typer(sqe)
+app.command("so-path")(so_path)
+app.command("ae-call")(ae_call)
 app.command()(soc)
 app.command()(schema)
 app.command()(completion)

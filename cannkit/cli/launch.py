@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
-import typer
-
+from cannkit.cli.ae_options import (
+    CustSd,
+    DeviceId,
+    Env,
+    Home,
+    InheritEnv,
+    NoHome,
+    Pid,
+    RunModeName,
+    Vf,
+)
+from cannkit.cli.launch_options import (
+    AeRoot,
+    Args,
+    ArgsHex,
+    Blocks,
+    CallMemory,
+    CallTimeout,
+    EntryKey,
+    File,
+    Grid,
+    KernelName,
+    LocalMemory,
+    ModelName,
+    ModelTimeout,
+    NoCpuHead,
+    Repeat,
+    SchedMode,
+    Sqe,
+    SqeView,
+    StreamNumber,
+    Strict,
+    Threads,
+    Timeout,
+)
 from cannkit.cli.options import (
     Color,
     ColorWhen,
@@ -21,107 +54,12 @@ from cannkit.cli.options import (
 from cannkit.soc import DEFAULT_SOC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from cannkit.device.trace import Event
     from cannkit.report.launch import LaunchDocument
+    from cannkit.runtime.arg_values import UserArg
     from cannkit.runtime.launched import Launched
-
-MOST_STREAMS = 1024
-
-
-class SqeView(StrEnum):
-    """Values of --sqe."""
-
-    TABLE = "table"
-    HEX = "hex"
-    NONE = "none"
-
-
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="A kernel object, or what holds some; - is stdin.",
-        show_default=False,
-    ),
-]
-KernelName = Annotated[
-    str | None, typer.Option("--kernel", metavar="NAME", help="The kernel, by its name.")
-]
-EntryKey = Annotated[
-    str | None,
-    typer.Option("--entry", metavar="KEY", help="The kernel by its function entry or tiling key."),
-]
-Blocks = Annotated[
-    int | None,
-    typer.Option("--blocks", metavar="N", help="Blocks of the main side.", show_default=False),
-]
-Args = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--arg",
-        metavar="SPEC",
-        help="An argument, in order; repeatable. 'in:f32[4]=1,2,3,4', 'in:f32:2x3@FILE', "
-        "'in:f32[4]=zeros' (or ones, arange, random:SEED), 'out:f32[4]' or 'out:f32[4]@FILE', "
-        "'inout:...', ws:BYTES, tiling:@FILE, tiling:=HEX, null, u64:N, f32:X.",
-    ),
-]
-ArgsHex = Annotated[
-    str | None,
-    typer.Option("--args-hex", metavar="HEX|@FILE", help="The whole argument block, as it is."),
-]
-Grid = Annotated[
-    str | None, typer.Option("--grid", metavar="X[,Y,Z]", help="The grid of a SIMT kernel.")
-]
-Threads = Annotated[
-    str | None, typer.Option("--threads", metavar="X[,Y,Z]", help="Threads of a SIMT block.")
-]
-StreamNumber = Annotated[
-    int,
-    typer.Option(
-        "--stream", metavar="N", min=0, max=MOST_STREAMS - 1, help="Number of the stream."
-    ),
-]
-Repeat = Annotated[
-    int, typer.Option("--repeat", metavar="N", min=1, help="Launch N times, show the last.")
-]
-SchedMode = Annotated[
-    str | None,
-    typer.Option("--sched-mode", metavar="normal|batch", help="Schedule mode, or its number."),
-]
-LocalMemory = Annotated[
-    str | None,
-    typer.Option("--local-memory", metavar="BYTES", help="Dynamic unified buffer of a block."),
-]
-Timeout = Annotated[
-    str | None, typer.Option("--timeout-us", metavar="US", help="Timeout of the task; 0 is never.")
-]
-Strict = Annotated[
-    bool | None,
-    typer.Option(
-        "--strict/--lenient",
-        help="Warnings of the device fail the task; or a batch may be larger than the device.",
-        show_default=False,
-    ),
-]
-ModelName = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        metavar="MODULE:FUNCTION",
-        help="Python that runs for each block; MODULE is a file or importable.",
-    ),
-]
-ModelTimeout = Annotated[
-    float,
-    typer.Option(
-        "--model-timeout",
-        metavar="SECONDS",
-        help="Its time: for the module and for all blocks together.",
-    ),
-]
-Sqe = Annotated[SqeView, typer.Option("--sqe", help="The queue entry; hex: nothing else.")]
 
 
 def launch(
@@ -131,6 +69,7 @@ def launch(
     blocks: Blocks = None,
     arg: Args = None,
     args_hex: ArgsHex = None,
+    no_cpu_head: NoCpuHead = False,
     grid: Grid = None,
     threads: Threads = None,
     stream: StreamNumber = 0,
@@ -143,6 +82,18 @@ def launch(
     model_timeout: ModelTimeout = 60,
     sqe: Sqe = SqeView.TABLE,
     cpu_mode: CpuMode = None,
+    vf: Vf = None,
+    pid: Pid = 0,
+    device: DeviceId = 0,
+    run_mode: RunModeName = None,
+    cust_sd: CustSd = None,
+    root: AeRoot = None,
+    timeout: CallTimeout = None,
+    memory: CallMemory = None,
+    home: Home = None,
+    no_home: NoHome = False,
+    env: Env = None,
+    inherit_env: InheritEnv = False,
     from_data: FromData = False,
     soc: SocName = DEFAULT_SOC,
     json: Json = False,
@@ -155,16 +106,25 @@ def launch(
     from cannkit.api.runtime import Runtime
     from cannkit.cli.driver import print_line, print_warnings
     from cannkit.cli.foreign import ForeignCode
-    from cannkit.cli.host_model import ModelName
-    from cannkit.cli.launch_input import launch_config, launch_shape, read_arguments
+    from cannkit.cli.host_model import ModelName as HostModelName
+    from cannkit.cli.launch_cpu import (
+        JSON_HINT,
+        AeOptions,
+        add_hint,
+        is_json,
+        overruns_of,
+        with_head,
+    )
+    from cannkit.cli.launch_input import GRID_HINT, launch_config, launch_shape, read_arguments
+    from cannkit.cli.launch_listener import Listener
     from cannkit.cli.launch_steps import (
-        Listener,
         Repeats,
         choose_kernel,
         open_stream,
         rehearse,
         run_model,
     )
+    from cannkit.cli.stopping import stopped_by_signals
     from cannkit.device.device import DeviceConfig
     from cannkit.errors import UsageError
     from cannkit.inputs.paths import NamedFiles, open_inputs
@@ -176,10 +136,12 @@ def launch(
     query = Query(kernel, number(entry, "--entry"))
     if kernel is not None and entry is not None:
         raise UsageError("ask for one of --kernel and --entry")
-    shape = launch_shape(blocks, grid, threads)
-    memory = number(local_memory, "--local-memory")
-    config = launch_config(sched_mode, None if shape.grid else memory, timeout_us)
-    model_name = None if model is None else ModelName.of(model)
+    json_hint = JSON_HINT if cpu_mode is None and is_json(file) else None
+    is_program = cpu_mode is not None or json_hint is not None
+    shape = launch_shape(blocks, grid, threads, json_hint if is_program else GRID_HINT)
+    buffer = number(local_memory, "--local-memory")
+    config = launch_config(sched_mode, None if shape.grid else buffer, timeout_us)
+    model_name = None if model is None else HostModelName.of(model)
     named = [file]
     if cpu_mode is not None:
         named.append(with_extension(file, ".so"))
@@ -194,19 +156,38 @@ def launch(
 
     listener = Listener(tell if verbose else None)
     device_config = DeviceConfig(strict=strict is True, lenient=strict is False)
-    runtime = Runtime(soc, config=device_config, trace=listener)
+    ae = AeOptions(
+        vf=vf,
+        pid=pid,
+        device=device,
+        run_mode=run_mode,
+        cust_sd=cust_sd,
+        root=root,
+        timeout=timeout,
+        memory=memory,
+        home=home,
+        no_home=no_home,
+        env=tuple(env or ()),
+        inherit_env=inherit_env,
+    )
+    extents: dict[int, int] = {}
+    ai_cpu = ae.ai_cpu(extents) if ae != AeOptions() else None
+    runtime = Runtime(soc, config=device_config, trace=listener, ai_cpu=ai_cpu)
     options, from_data = LoadOptions.of(cpu_mode=cpu_mode), from_data or cpu_mode == 2
     process = Registration(runtime, options, from_data=from_data, alone=True)
     inputs = open_inputs([file]) if cpu_mode is None else NamedFiles([file], read=cpu_mode == 2)
-    chosen = choose_kernel(process, inputs, query, file)
+    chosen = choose_kernel(process, inputs, query, file, json_hint)
+    ae.check_kernel(chosen.name, is_cpu=chosen.is_cpu, no_head=no_cpu_head)
     if not quiet:
         print_warnings(f"{chosen.taken.file}: ", chosen.warnings)
     given.check_targets(chosen.files)
     if model_name is not None:
         given.check_targets(run_model(runtime, chosen, model_name, foreign))
     queue = open_stream(runtime, stream)
-    args = given.place(runtime)
-    values = args if given.block is None else given.block
+    args: Sequence[UserArg] = given.place(runtime)
+    extents |= {arg.address: max(arg.size, 1) for arg in args if arg.address}
+    told = with_head(args) if chosen.takes_head and not no_cpu_head else args
+    values = told if given.block is None else given.block
 
     def once() -> Launched:
         return runtime.launch(
@@ -217,7 +198,7 @@ def launch(
             config=config,
             grid=shape.grid,
             threads=shape.threads,
-            dynamic_ubuf=memory or 0,
+            dynamic_ubuf=buffer or 0,
         )
 
     def again() -> Callable[[], object]:
@@ -227,15 +208,23 @@ def launch(
             chosen.function, shape.blocks, values, stream=queue, config=config
         ).launch
 
-    story = Story(chosen.name, runtime.devices[0], shape.blocks, args=args)
+    story = Story(chosen.name, runtime.devices[0], shape.blocks, args=told)
     around = foreign if model_name else None
     repeats = Repeats(once, again, runtime, queue, told=verbose, around=around)
-    story = rehearse(story, repeats, repeat, listener, quiet=quiet)
+    with stopped_by_signals() if root is not None else nullcontext():
+        story = rehearse(story, repeats, repeat, listener, quiet=quiet)
+    if chosen.is_cpu and not quiet:
+        for overrun in overruns_of(story.ai_cpu):
+            print_line(f"warning: {overrun}, where the device may keep something else")
+    if chosen.is_cpu and story.error is not None:
+        uploaded = with_extension(file, ".so") if cpu_mode and root is not None else None
+        add_hint(story.error, story.ai_cpu, uploaded, has_args=bool(arg or args_hex))
     if story.error is None:
         story = story._replace(outputs=given.outputs(runtime, args))
         given.write(story.outputs)
-        if given.targets and model is None and not quiet:
-            print_line("warning: without --model no code ran: outputs are as they were before")
+        code = "--root" if chosen.is_cpu else "--model"
+        if given.targets and model is None and root is None and not quiet:
+            print_line(f"warning: without {code} no code ran: outputs are as they were before")
     _print(LaunchDocument.of(story), sqe, json=json, color=color)
     return story.exit_code
 

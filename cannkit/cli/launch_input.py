@@ -20,6 +20,7 @@ PIECE: Final = 1 << 20  # bytes that are copied at a time
 HOST_TO_DEVICE: Final = 1  # aclrtMemcpyKind
 BLOCK_LIMIT: Final = 16 << 20  # bytes of --args-hex
 AXES: Final = 3
+GRID_HINT: Final = "or --grid X,Y,Z for a SIMT kernel"
 SCHED_MODES: Final = {"normal": "0", "batch": "1"}
 
 
@@ -31,13 +32,15 @@ class Shape(NamedTuple):
     threads: tuple[int, ...]
 
 
-def launch_shape(blocks: int | None, grid: str | None, threads: str | None) -> Shape:
-    """Blocks as asked for, or those of a grid. Raises UsageError for none, or two that differ."""
+def launch_shape(
+    blocks: int | None, grid: str | None, threads: str | None, hint: str | None = GRID_HINT
+) -> Shape:
+    """Blocks as asked for, or those of a grid. Raises UsageError for none (`hint`), or two that differ."""
     dims = None if grid is None else _dimensions(grid, "--grid")
     if dims is None and threads is not None:
         raise UsageError("--threads goes with --grid")
     if dims is None and blocks is None:
-        raise UsageError("--blocks N: how many blocks?", hint="or --grid X,Y,Z for a SIMT kernel")
+        raise UsageError("--blocks N: how many blocks?", hint=hint)
     total = 1
     for axis in dims or (blocks or 0,):
         total *= axis

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from cannkit.api.runtime import Runtime
     from cannkit.cli.foreign import ForeignCode
     from cannkit.cli.host_model import ModelName
+    from cannkit.cli.launch_listener import Listener
     from cannkit.device.device import Device
-    from cannkit.device.trace import Event, TaskEvent
+    from cannkit.device.trace import TaskEvent
     from cannkit.errors import ReadWarning
     from cannkit.format.status import RtError
     from cannkit.inputs.contents import Input
@@ -51,15 +52,25 @@ class Chosen(NamedTuple):
         return self.function.kernel.cpu is not None
 
     @property
+    def takes_head(self) -> bool:
+        """Whether its arguments begin with a parameter head: on the AI CPU, but for the framework's."""
+        from cannkit.format.cpu_kernel import CpuKernelType
+
+        cpu = self.function.kernel.cpu
+        return cpu is not None and cpu.kernel_type != CpuKernelType.FWK
+
+    @property
     def warnings(self) -> Sequence[ReadWarning]:
         """What is odd about the binary."""
         return *self.taken.warnings, *self.taken.program.warnings
 
 
-def choose_kernel(process: Registration, inputs: Source, query: Query, place: str) -> Chosen:
+def choose_kernel(
+    process: Registration, inputs: Source, query: Query, place: str, hint: str | None = None
+) -> Chosen:
     """The first kernel that a query finds in the inputs; without one the only kernel, on the device.
 
-    Raises NotFoundError for a miss, UsageError where there are several to choose from, what was wrong
+    `hint` is for an input that is not what it seems. Raises NotFoundError for a miss, UsageError where there are several to choose from, what was wrong
     with an input where nothing was found, and RtError of loading it.
     """
     from cannkit.cli.driver import collect
@@ -82,7 +93,9 @@ def choose_kernel(process: Registration, inputs: Source, query: Query, place: st
 
     errors = collect(inputs, one)
     if not found:
-        raise errors[0][1] if errors else _not_found(every, query, place)
+        error = errors[0][1] if errors else _not_found(every, query, place)
+        error.hint = error.hint or hint
+        raise error
     if len(found) > 1:
         names = [brief(name) for _, name in found]
         more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
@@ -122,7 +135,8 @@ def run_model(
 
     if chosen.is_cpu:
         kernel = brief(chosen.name)
-        raise UsageError(f"--model: {kernel} is a kernel of the AI CPU, which is not executed")
+        hint = "--root DIR looks its library up below DIR, and calls it"
+        raise UsageError(f"--model: {kernel} is a kernel of the AI CPU", hint=hint)
     model = load_model(name, foreign)
     runtime.register_model(chosen.name, model.run)
     return model.files
@@ -134,24 +148,6 @@ def open_stream(runtime: Runtime, number: int) -> Stream:
     for _ in range(number):
         stream = runtime.create_stream()
     return stream
-
-
-class Listener:
-    """Keeps what the device told of its last task; `tell` gets every event. Changes."""
-
-    def __init__(self, tell: Callable[[Event], None] | None = None) -> None:
-        from cannkit.device.trace import TaskEvent
-
-        self.task: TaskEvent | None = None
-        self._kind = TaskEvent
-        self._tell = tell
-
-    def __call__(self, event: Event) -> None:
-        """Take an event."""
-        if isinstance(event, self._kind):
-            self.task = event
-        if self._tell is not None:
-            self._tell(event)
 
 
 class Repeats:
@@ -252,6 +248,7 @@ def rehearse(
         content=(launched.block if launched else None) or b"",
         ring=repeats.ring,
         event=listener.task,
+        ai_cpu=listener.ai_cpu,
         error=error,
         is_fault=isinstance(error, RtError) and repeats.waits,
         message=str(error) if error else _end(listener.task, count, story.device),

@@ -140,8 +140,8 @@ class TextPrinter:
         write_line(self._console, text)
 
 
-def print_document(document: Document, *, json: bool, color: str) -> None:
-    """Print the one document of a command, its errors for files on stderr."""
+def print_document(document: Document, *, json: bool, color: str, raw: bool = False) -> None:
+    """Print the one document of a command, its errors for files on stderr; `raw` shows bytes, too."""
     if json:
         printer = JsonPrinter(document.SCHEMA)
         printer.start(many=False)
@@ -151,7 +151,7 @@ def print_document(document: Document, *, json: bool, color: str) -> None:
     from cannkit.render.text import as_text
 
     console = make_console(color)
-    write(console, as_text(document, console))
+    write(console, as_text(document, console, raw=raw))
     for failed in getattr(document, "errors", ()):
         print_error(failed.error)
 

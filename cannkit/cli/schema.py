@@ -17,6 +17,9 @@ class Command(StrEnum):
     LOAD = "load"
     LAUNCH = "launch"
     SQE = "sqe"
+    SO_PATH = "so-path"
+    AE_CALL = "ae-call"
+    AE_CALL_LOGIC = "ae-call-logic"
     SOC = "soc"
 
 
@@ -26,6 +29,8 @@ Name = Annotated[Command, typer.Argument(metavar="COMMAND", show_default=False)]
 def schema(command: Name) -> None:
     """Print the JSON Schema of a command's answer."""
     from cannkit.cli.driver import say
+    from cannkit.report.ae_call import AeCallDocument
+    from cannkit.report.ae_logic import LogicListDocument
     from cannkit.report.base import Document
     from cannkit.report.json import schema_json
     from cannkit.report.launch import LaunchDocument
@@ -33,6 +38,7 @@ def schema(command: Name) -> None:
     from cannkit.report.lookup import LookupDocument
     from cannkit.report.parse import ParseDocument
     from cannkit.report.register import RegisterDocument
+    from cannkit.report.so_path import SoPathDocument
     from cannkit.report.soc import SocDocument
     from cannkit.report.sqe import SqeDocument
 
@@ -43,6 +49,9 @@ def schema(command: Name) -> None:
         Command.LOAD: LoadDocument,
         Command.LAUNCH: LaunchDocument,
         Command.SQE: SqeDocument,
+        Command.SO_PATH: SoPathDocument,
+        Command.AE_CALL: AeCallDocument,
+        Command.AE_CALL_LOGIC: LogicListDocument,
         Command.SOC: SocDocument,
     }
     say(schema_json(documents[command]))

@@ -6,6 +6,7 @@ from typing import Final
 
 from cannkit.device.trace import (
     AdviseEvent,
+    AiCpuEvent,
     AllocEvent,
     CopyEvent,
     CopyKind,
@@ -25,6 +26,10 @@ def event_text(event: Event) -> str:
     """One event: what was asked of the device, and what it made of a queue entry."""
     if isinstance(event, TaskEvent):
         return _task(event)
+    if isinstance(event, AiCpuEvent):
+        which = f", block {event.block} of {event.blocks}" if event.blocks > 1 else ""
+        place = f"queue {event.queue}, entry {event.position}{which}"
+        return f"{place}, {event.process}: {event.text}"
     status = None if isinstance(event, SystemEvent) else event.status
     return _asked(event) + (f", failed: {status.c_name}" if status is not None else "")
 

@@ -37,6 +37,10 @@ def launch_text(document: LaunchDocument, console: Console, *, raw: bool = False
         parts += _table_slots(document.args.slots, console)
     for sqe in document.sqe:
         parts += ["", *_sqe(sqe, console)]
+    if document.ae is not None:
+        from cannkit.render.launch_ae import ae_lines  # here, for most kernels need none of it
+
+        parts += ["", *ae_lines(document.ae, console)]
     parts += ["", *_completion(document)]
     if document.outputs:
         parts += _table_outputs(document.outputs, console)
@@ -86,10 +90,23 @@ def _result_facts(document: LaunchDocument) -> Iterator[tuple[str, RenderableTyp
     for code in (result.acl, result.rt):
         if code is not None:
             yield "code", f"{code.code} {code.name} ({code.code:#x})"
-    yield "result", from_file(result.message)
+    message = result.message
+    if document.error is not None and _is_told(document):
+        message = document.error.what  # the error on stderr has all of it
+    yield "result", from_file(message)
     for each in document.findings:
         style = {"error": "red", "warning": "yellow"}.get(each.severity, "")
         yield each.severity, from_file(f"{each.rule}: {each.message}", style)
+
+
+def _is_told(document: LaunchDocument) -> bool:
+    """Whether the reason why a task of the AI CPU failed stands elsewhere: as a finding or a status."""
+    if document.ae is None:
+        is_cpu = document.task is not None and document.task["type"] == TaskType.KERNEL_AICPU
+        return is_cpu and any(each.severity == "error" for each in document.findings)
+    from cannkit.render.launch_ae import has_status
+
+    return has_status(document.ae)
 
 
 def _table_slots(slots: Sequence[SlotEntry], console: Console) -> Iterator[RenderableType]:

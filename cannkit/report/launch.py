@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Final, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
 from cannkit.api.values import find_dtype, unpack
 from cannkit.device.device import Device
-from cannkit.device.trace import Finding, TaskEvent
+from cannkit.device.trace import AiCpuEvent, Finding, TaskEvent
 from cannkit.errors import CannkitError, ExitCode
 from cannkit.format.sqe import Family, decode_sqe, family_of
 from cannkit.format.status import RtError
@@ -32,8 +32,8 @@ class Story(NamedTuple):
     """A launch as far as it came: `blocks` were asked for of `kernel`.
 
     `content` is what the argument block held, `args` what the user gave, `ring` head and tail at
-    submission, `event` what the device told of the last task, `error` how it ended if it did not well,
-    on the device where `is_fault`, and `message` the end in words.
+    submission, `event` what the device told of the last task and `ai_cpu` of its blocks on the AI CPU,
+    `error` how it ended if it did not well, on the device where `is_fault`, and `message` the end in words.
     """
 
     kernel: str
@@ -44,6 +44,7 @@ class Story(NamedTuple):
     content: bytes = b""
     ring: tuple[int, int] = (0, 0)
     event: TaskEvent | None = None
+    ai_cpu: Sequence[AiCpuEvent] = ()
     message: str = ""
     error: CannkitError | None = None
     is_fault: bool = False
@@ -88,7 +89,7 @@ class BlocksEntry:
 class SlotEntry:
     """Bytes of the argument block, and what they hold: an address, a number, or bytes in hex.
 
-    `origin` tells who fills them: user, ffts, overflow, tiling, placeholder, simt. Of more than 512
+    `origin` tells who fills them: user, ffts, overflow, tiling, placeholder, simt, head. Of more than 512
     bytes `value` is null.
     """
 
@@ -191,9 +192,18 @@ class FindingEntry:
         return cls(finding.rule, finding.severity.value, printable(finding.message))
 
 
+class AeSchema:
+    """Says that `ae` is a LaunchAeEntry: what it takes is loaded where there is an AI CPU kernel."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from cannkit.report.launch_ae import LaunchAeEntry
+
+        return handler.generate_schema(LaunchAeEntry)
+
+
 @document
 class LaunchDocument(Document):
-    """One launch. What a refused one did not come to is null or empty."""
+    """One launch. What a refused one did not come to is null or empty; `ae` is of an AI CPU kernel."""
 
     SCHEMA: ClassVar[str] = "cannkit.launch/1"
     kernel: str
@@ -207,6 +217,7 @@ class LaunchDocument(Document):
     findings: tuple[FindingEntry, ...]
     outputs: tuple[OutputEntry, ...]
     error: ErrorEntry | None
+    ae: Annotated[object, AeSchema()] | None
 
     @property
     def is_complete(self) -> bool:
@@ -237,7 +248,14 @@ class LaunchDocument(Document):
             findings=tuple(map(FindingEntry.of, story.findings)),
             outputs=tuple(map(OutputEntry.of, story.outputs)),
             error=story.error_entry,
+            ae=_ae(story) if story.ai_cpu else None,
         )
+
+
+def _ae(story: Story) -> object:
+    from cannkit.report.launch_ae import LaunchAeEntry  # here, for most kernels need none of it
+
+    return LaunchAeEntry.of(story.ai_cpu)
 
 
 def task_fields(launched: Launched) -> Mapping[str, int | str | None]:

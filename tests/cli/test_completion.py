@@ -60,6 +60,9 @@ def test_bash_completes() -> None:
         ("cannkit", "soc", "Ascend910B"): {
             name for name in soc_names() if name.startswith("Ascend910B")
         },
+        ("cannkit", "so-path", "--kernel-type", "cus"): {"custom", "custom-kfc"},
+        ("cannkit", "ae-call", "--run-mode", ""): {"pcie", "socket", "thread"},
+        ("cannkit", "ae-call", "--entry", "e"): {"engine"},
         ("cannkit", "schema", "p"): {"parse"},
         ("cannkit", "completion", "z"): {"zsh"},
         # none of ours: `-o default` lets bash complete file names

@@ -53,7 +53,7 @@ CPU: Final = (
 VECTOR_ADD: Final = "--model fixtures/models/vector_add.py:vector_add"
 WARNING: Final = "cannkit: warning: "
 KEYS: Final = ["schema", "kernel", "device", "blocks", "args", "task", "sqe", "submission", "result",
-               "findings", "outputs", "error"]  # fmt: skip
+               "findings", "outputs", "error", "ae"]  # fmt: skip
 
 CODES: Final = {
     RUN: 0,

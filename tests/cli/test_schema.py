@@ -14,7 +14,18 @@ from tests.cli.runner import cannkit
 from tests.facts import FIXTURES
 
 SCHEMAS: Final = FIXTURES / "schema"
-NAMES: Final = ("parse", "register", "lookup", "load", "launch", "sqe", "soc")
+NAMES: Final = (
+    "parse",
+    "register",
+    "lookup",
+    "load",
+    "launch",
+    "sqe",
+    "so-path",
+    "ae-call",
+    "ae-call-logic",
+    "soc",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)

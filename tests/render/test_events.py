@@ -10,6 +10,7 @@ from cannkit.device.executor import ErrorType, Outcome
 from cannkit.device.trace import (
     Advice,
     AdviseEvent,
+    AiCpuEvent,
     AllocEvent,
     CopyEvent,
     CopyKind,
@@ -42,6 +43,12 @@ LINES: Final[dict[str, Event]] = {
     "printf buffer SIMT": PrintBufferEvent(0, PrintKind.SIMT, True),
     "AI CPU kernel Init": LaunchEvent(0, "Init", None, b""),
     "place STACK_32K, 8 B at 0x1000": SystemEvent(0, "STACK_32K", 0x1000, 8),
+    "queue 3, entry 17, cust-sd: Run of libx.so returned 0": (
+        AiCpuEvent(0, 3, 17, 0, 1, "cust-sd", "Run of libx.so returned 0", None)
+    ),
+    "queue 3, entry 17, block 1 of 2, aicpusd: Run": AiCpuEvent(
+        0, 3, 17, 1, 2, "aicpusd", "Run", None
+    ),
     "queue 3, entry 17: add_0, 1 AIC block, 2 AIV blocks: completed": TASK,
     "queue 3, entry 17: END: completed": TASK._replace(name="END", aic=0, aiv=0),
     "queue 3, entry 17: nothing known: failed, errorType 0x8: no context; SIM-2 warning: mid-function": (

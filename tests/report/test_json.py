@@ -18,6 +18,8 @@ from cannkit.errors import CannkitError, FormatError
 from cannkit.image.reader import SidecarChoice, read_input
 from cannkit.inputs.contents import Input, Unreadable
 from cannkit.inputs.paths import open_inputs
+from cannkit.report.ae_call import AeCallDocument
+from cannkit.report.ae_logic import LogicListDocument
 from cannkit.report.base import Document
 from cannkit.report.elf_tables import ParseDetails
 from cannkit.report.json import document_json, entry_json, json_schema
@@ -26,6 +28,7 @@ from cannkit.report.load import LoadDocument
 from cannkit.report.lookup import LookupDocument
 from cannkit.report.parse import ParseDocument
 from cannkit.report.register import RegisterDocument
+from cannkit.report.so_path import SoPathDocument
 from cannkit.report.soc import SocDocument
 from cannkit.report.sqe import SqeDocument
 from cannkit.soc import all_socs, find_soc
@@ -41,6 +44,9 @@ DOCUMENTS: Final = (
     SocDocument,
     SqeDocument,
     LaunchDocument,
+    SoPathDocument,
+    AeCallDocument,
+    LogicListDocument,
 )
 STEPS_INTO: Final = frozenset({"raw", "value", "args"})  # not of the contract's lists
 

@@ -12,10 +12,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
 
+from cannkit.ae.ae_run import NOT_KNOWN
 from cannkit.api.registration import Registration
 from cannkit.api.runtime import Runtime
 from cannkit.api.values import DTYPES, pack, unpack
-from cannkit.cli.launch_steps import Listener, Repeats, rehearse
+from cannkit.cli.launch_listener import Listener
+from cannkit.cli.launch_steps import Repeats, rehearse
 from cannkit.device.hardware import DeviceConfig
 from cannkit.format.sqe import Family, decode_sqe
 from cannkit.inputs.contents import Input
@@ -109,7 +111,7 @@ def test_text_is_what_the_schema_s_own_serializer_writes() -> None:
     kind: TypeAdapter[Any] = TypeAdapter(LaunchDocument)
     for each in stories().values():
         document = LaunchDocument.of(each)
-        body = kind.dump_json(document, indent=2)
+        body = kind.dump_json(document, indent=2).replace(b'"class_":', b'"class":')
         assert document_json(document) == b'{\n  "schema": "cannkit.launch/1",' + body[1:] + b"\n"
 
 
@@ -148,7 +150,8 @@ def test_ends() -> None:
     assert failed["result"]["acl"] == failed["error"]["acl"]
     assert [each["severity"] for each in failed["findings"]] == ["error"]
     assert [each["severity"] for each in found["lenient"]["findings"]] == ["warning"]
-    assert found["cpu"]["result"]["message"] == "not executed: AE absent"
+    assert found["cpu"]["result"]["message"] == NOT_KNOWN
+    assert [name for name, each in found.items() if each["ae"] is not None] == ["cpu"]
 
 
 @pytest.mark.parametrize("name", ["vector", "mix", "simt", "cpu", "failed"])
