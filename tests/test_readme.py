@@ -17,16 +17,19 @@ CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 SAMPLE = re.compile(r"(```console\n\$ ((?:[^\n]*\\\n)*[^\n]*\n))(.*?)(```\n)", re.DOTALL)
 COMMANDS = (
     *("parse", "register", "lookup", "load", "launch", "sqe"),
-    *("soc", "schema", "completion"),
+    *("so-path", "ae-call", "soc", "schema", "completion"),
 )
 WITH_OPTIONS = [name for name in COMMANDS if name != "sqe"] + ["sqe decode", "sqe encode"]
-WITH_SCHEMA = ["parse", "register", "lookup", "load", "launch", "sqe", "soc"]
+WITH_SCHEMA = [name for name in COMMANDS if name not in ("schema", "completion")]
 
 
-def run(*args: str) -> str:
+COMPILE = re.compile(r"^gcc .*$", re.MULTILINE)
+
+
+def run(*args: str, cwd: Path = ROOT) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "cannkit", *args],
-        cwd=ROOT,
+        cwd=cwd,
         capture_output=True,
         text=True,
         check=False,
@@ -34,11 +37,14 @@ def run(*args: str) -> str:
     return done.stdout
 
 
-def test_samples_are_real_output(request: pytest.FixtureRequest) -> None:
+def test_samples_are_real_output(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     text = README.read_text("utf-8")
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    for command in COMPILE.findall(text):
+        subprocess.run(shlex.split(command), cwd=tmp_path, check=True)
 
     def answer(sample: re.Match[str]) -> str:
-        return run(*shlex.split(sample[2].replace("\\\n", " "))[1:])
+        return run(*shlex.split(sample[2].replace("\\\n", " "))[1:], cwd=tmp_path)
 
     fresh = SAMPLE.sub(lambda m: m[1] + answer(m) + m[4], text)
     if request.config.getoption("--update-cases"):
@@ -60,7 +66,7 @@ def test_readme_tells_each_command(name: str) -> None:
 
 
 def test_readme_tells_no_other_command() -> None:
-    listed = re.findall(r"^  (\w+) ", run("--help").partition("Commands:")[2], re.MULTILINE)
+    listed = re.findall(r"^  ([\w-]+) ", run("--help").partition("Commands:")[2], re.MULTILINE)
     assert sorted(listed) == sorted(COMMANDS)
 
 

@@ -108,7 +108,7 @@ def notes(call: AeCall) -> list[str]:
 def test_null_library_is_asked_before_null_function(process: Process) -> None:
     """AE-701."""
     assert notes(process.run(None, None)) == ["AE-701: kernelSo is a null pointer"]
-    assert notes(process.run(None)) == ["AE-702: kernelName is a null pointer"]
+    assert notes(process.run(None)) == ["AE-701: kernelName is a null pointer"]
     assert process.watched.log == []
 
 
