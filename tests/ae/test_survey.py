@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from cannkit.ae.context import CUST_PATH, HOME, INNER_PATH, AeContext
-from cannkit.ae.survey import SO, Answer, ask, prober, table
+from cannkit.ae.survey import SO, Answer, ask, not_asked, prober, table
 from cannkit.format.ae_status import AeStatus, RunMode
 from cannkit.format.cpu_kernel import CpuKernelType
 from cannkit.inputs.files import PathView
@@ -28,7 +28,13 @@ INNER: Final = AeStatus.INNER_ERROR
 def answer(
     kind: int, name: str | None, context: AeContext | None = None, files: PathView | None = None
 ) -> Answer:
-    return ask(CpuKernelType(kind), name, context or AeContext(), files, prober(files))
+    return ask(
+        CpuKernelType(kind),
+        name,
+        context or AeContext(),
+        files,
+        prober(files) if files is not None else not_asked,
+    )
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from cannkit.ae.context import CUST_PATH, HOME, INNER_PATH, AeContext
 from cannkit.ae.install import CustSoWriter, fresh_tree
-from cannkit.ae.survey import ask, prober, table
+from cannkit.ae.survey import ask, not_asked, prober, table
 from cannkit.ae.write_checks import disagreements
 from cannkit.format.ae_status import RunMode
 from cannkit.format.cpu_kernel import CpuKernelType
@@ -37,7 +37,16 @@ def document(
     kinds: tuple[int, ...] = (2,),
 ) -> SoPathDocument:
     process = context or AeContext()
-    answers = [ask(CpuKernelType(kind), name, process, files, prober(files)) for kind in kinds]
+    answers = [
+        ask(
+            CpuKernelType(kind),
+            name,
+            process,
+            files,
+            prober(files) if files is not None else not_asked,
+        )
+        for kind in kinds
+    ]
     searches = tuple(map(SearchEntry.of, answers))
     return SoPathDocument(name, ContextEntry.of(process), searches, None)
 
