@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import ClassVar, NamedTuple
 
+DEBUG_VAR = "CANNKIT_DEBUG"
+
 
 class ExitCode(IntEnum):
     """What the process answers to its caller, the same for every command."""
@@ -71,6 +73,10 @@ class CannkitError(Exception):
     def __str__(self) -> str:
         return sentence(self.what, self.where, self.why)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """So that an error can leave the process that met it, whatever its `__init__` takes."""
+        return type(self).__new__, (type(self), *self.args), self.__dict__
+
 
 class UsageError(CannkitError):
     """The command line or a library argument does not make sense."""
@@ -96,6 +102,19 @@ class BugError(CannkitError):
 
     exit_code = ExitCode.BUG
     kind = "bug"
+
+
+def unexpected(error: Exception) -> CannkitError:
+    """What to tell of an exception that nobody foresaw: BugError, or InputError when memory ran out."""
+    if isinstance(error, MemoryError):
+        return InputError("cannot read the file", why="there is not enough memory for it")
+    bug = BugError(
+        "internal error",
+        why=": ".join(filter(None, (type(error).__name__, str(error))))[:200],
+        hint=f"a bug in cannkit: please report it with the output of {DEBUG_VAR}=1",
+    )
+    bug.__cause__ = error
+    return bug
 
 
 class FormatError(CannkitError):

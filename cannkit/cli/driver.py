@@ -14,12 +14,12 @@ import typer
 import typer.main
 
 from cannkit.errors import (
-    BugError,
+    DEBUG_VAR,
     CannkitError,
     ExitCode,
-    InputError,
     OutputError,
     UsageError,
+    unexpected,
     worst,
 )
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 PROG = "cannkit"
 COMPLETE_VAR = "_CANNKIT_COMPLETE"
-DEBUG_VAR = "CANNKIT_DEBUG"
 
 # typer 0.28 carries its own click, older ones import it: this is UsageError of either.
 ClickUsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -75,11 +74,11 @@ def answer(
             document = one(item)
             code = document.exit_code
         except CannkitError as error:
-            _debug(error)
+            debug(error)
             document, code = failed(item, error), error.exit_code
         except Exception as error:  # a bug of ours in one input must not hide the others
-            _debug(error)
-            wrong = _unexpected(error)
+            debug(error)
+            wrong = unexpected(error)
             document, code = failed(item, wrong), wrong.exit_code
         codes.append(code)
         printer.add(document)
@@ -105,11 +104,11 @@ def collect(
             if one(item):
                 break
         except CannkitError as error:
-            _debug(error)
+            debug(error)
             errors.append((item, error))
         except Exception as error:  # a bug of ours in one input must not hide the others
-            _debug(error)
-            errors.append((item, _unexpected(error)))
+            debug(error)
+            errors.append((item, unexpected(error)))
     return errors
 
 
@@ -212,10 +211,10 @@ def _run(app: typer.Typer, args: list[str]) -> int:
     except (OSError, typer.Abort):
         raise
     except Exception as error:
-        return _tell(_unexpected(error), args, names)
+        return _tell(unexpected(error), args, names)
 
 
-def _debug(error: BaseException) -> None:
+def debug(error: BaseException) -> None:
     """Show the traceback of an error to whoever asked for it."""
     if os.environ.get(DEBUG_VAR) == "1":
         import traceback
@@ -230,7 +229,7 @@ def _tell(error: CannkitError, args: list[str], commands: Container[str]) -> int
     """Print an error that ends the command: one line, and one document where JSON was asked for."""
     from cannkit.report.base import ErrorEntry
 
-    _debug(error)
+    debug(error)
     entry = ErrorEntry.of(error)
     print_error(entry)
     if "--json" in args:
@@ -272,15 +271,3 @@ def _usage(error: Exception) -> UsageError:
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     line = " ".join(message.split()).rstrip(".")
     return UsageError(line, hint=f"`{command} --help` shows the options")
-
-
-def _unexpected(error: Exception) -> CannkitError:
-    if isinstance(error, MemoryError):
-        return InputError("cannot read the file", why="there is not enough memory for it")
-    bug = BugError(
-        "internal error",
-        why=": ".join(filter(None, (type(error).__name__, str(error))))[:200],
-        hint=f"a bug in cannkit: please report it with the output of {DEBUG_VAR}=1",
-    )
-    bug.__cause__ = error
-    return bug

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cannkit.cli.driver import print_error, print_warnings, write_bytes
+from cannkit.cli.progress import ProgressBar, is_watched
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from cannkit.inputs.contents import Input, Unreadable
     from cannkit.inputs.paths import Source
     from cannkit.report.base import Document, ResultDocument
-
-PROGRESS_AFTER = 1.0  # seconds
 
 
 class Printer(Protocol):
@@ -106,10 +103,10 @@ class TextPrinter:
 
     def watch(self, inputs: Source) -> Iterator[Input | Unreadable]:
         """The inputs, under a progress bar when they take their time and somebody watches."""
-        if self._quiet or not self._many or not sys.stderr.isatty():
-            yield from inputs
-        else:
+        if self._many and is_watched(quiet=self._quiet):
             yield from _with_progress(inputs, self._console)
+        else:
+            yield from inputs
 
     def add(self, document: ResultDocument) -> None:
         """Print a document: the answer to stdout, warnings and the error to stderr."""
@@ -157,22 +154,7 @@ def print_document(document: Document, *, json: bool, color: str, raw: bool = Fa
 
 
 def _with_progress(inputs: Source, stdout: Console) -> Iterator[Input | Unreadable]:
-    """A bar on stderr from the second second on; above it go the lines of a terminal's stdout."""
-    from cannkit.render.console import make_console
-
-    begin, bar = time.monotonic(), None
-    try:
-        for item in inputs:
-            if bar is None and time.monotonic() - begin > PROGRESS_AFTER:
-                from rich.progress import Progress
-
-                console = stdout if stdout.is_terminal else make_console(file=sys.stderr)
-                bar = Progress(console=console, transient=True)
-                bar.start()
-                task = bar.add_task("Reading", total=inputs.total)
-            if bar is not None:
-                bar.advance(task)
+    with ProgressBar("Reading", lambda: inputs.total, stdout) as bar:
+        for number, item in enumerate(inputs):
+            bar.reach(number)
             yield item
-    finally:
-        if bar is not None:
-            bar.stop()

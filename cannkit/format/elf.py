@@ -122,6 +122,10 @@ class ElfObject:
     section_names: StringTable
     has_name_table: bool
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """So that it can leave its process: as its bytes, which are read again."""
+        return _reopened, (bytes(self.data[0 : len(self.data)]),)
+
     @property
     def byte_order(self) -> ByteOrder:
         """Byte order of everything but the DFX records."""
@@ -176,6 +180,10 @@ class ElfObject:
         sections = _read_sections(data, header)
         names, has_names = _read_section_names(data, header, sections)
         return cls(data, header, sections, names, has_names)
+
+
+def _reopened(raw: bytes) -> ElfObject:
+    return open_elf(memoryview(raw))
 
 
 def open_elf(data: ByteView) -> ElfObject:

@@ -80,7 +80,7 @@ class Inputs:
             if path == STDIN:
                 yield from _from_stdin(self.stdin)
             elif is_directory(path):
-                yield from _from_directory(path)
+                yield from objects_below(path)
             else:
                 yield from _from_file(path, named=True)
 
@@ -106,11 +106,11 @@ def _from_file(path: str, *, named: bool) -> Iterator[Input | Unreadable]:
     yield from objects_in(place, window, named=named)
 
 
-def _from_directory(root: str) -> Iterator[Input | Unreadable]:
+def objects_below(root: str) -> Iterator[Input | Unreadable]:
     """Every `*.o`, readable or not, and what else holds kernels by its content."""
     nothing = True
-    for path, error in _walk(root):
-        found = iter([Unreadable(path, None, error)]) if error else _from_found(path)
+    for path, error in walk_directory(root):
+        found = iter([Unreadable(path, None, error)]) if error else objects_found(path)
         for each in found:
             nothing = False
             yield each
@@ -119,11 +119,12 @@ def _from_directory(root: str) -> Iterator[Input | Unreadable]:
         yield Unreadable(root, None, error)
 
 
-def _from_found(path: str) -> Iterator[Input | Unreadable]:
+def objects_found(path: str) -> Iterator[Input | Unreadable]:
+    """The objects in a file of a directory: none in one that is no kernel object."""
     return _from_file(path, named=path.endswith(".o"))
 
 
-def _walk(root: str) -> list[tuple[str, InputError | None]]:
+def walk_directory(root: str) -> list[tuple[str, InputError | None]]:
     """The files below `root`, sorted as bytes, and the directories that cannot be listed."""
     found: list[tuple[str, InputError | None]] = []
     todo = [root]
@@ -185,7 +186,7 @@ def _survey(path: str, *, named: bool) -> tuple[bool, int | None]:
     if is_directory(path):
         counts = (
             1 if error else _survey(each, named=each.endswith(".o"))[1]
-            for each, error in _walk(path)
+            for each, error in walk_directory(path)
         )
         total = _sum(counts)
         return True, None if total is None else max(total, 1)
