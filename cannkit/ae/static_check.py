@@ -35,7 +35,7 @@ FOLDERS: Final = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib64"
 PROCESS: Final = ("libc.so.6", "libm.so.6")  # every process has them, whether asked for or not
 ORIGIN: Final = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})")
 MOST_LIBRARIES: Final = 64  # of a tree of libraries that need each other
-MOST_NAMES: Final = 5_000  # get_close_matches is slow
+MOST_WORK: Final = 2_000_000  # get_close_matches takes the square of a name's length, for each name
 NEAREST: Final = 3
 SHOWN: Final = 5
 NO_NAME: Final = "no symbol has an empty name"
@@ -128,7 +128,9 @@ def _nearest(library: HostLibrary, name: str) -> list[str]:
     if same or len(name) > 256:
         return same[:NEAREST]
     names = [each for each in library.exports if abs(len(each) - len(name)) <= 3]
-    return get_close_matches(name, names[:MOST_NAMES], NEAREST, 0.7)
+    most = MOST_WORK // max(len(name), 1) ** 2
+    names.sort(key=lambda each: each[:4].casefold() != folded[:4])  # those that begin alike first
+    return get_close_matches(name, names[:most], NEAREST, 0.7)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from cannkit.errors import FormatError
 
 MAX_SIZE: Final = 4 << 20  # HAZ-14; real ones have some kilobytes
 MAX_DEPTH: Final = 64  # HAZ-14
+MOST_BRACKETS: Final = 1 << 18  # HAZ-14: each takes 60 bytes or more; real JSON has one in 100
 
 # JSN-06: the number each magic string stands for.
 MAGIC: Mapping[str, int] = {
@@ -64,6 +65,13 @@ def parse_json(raw: bytes) -> object:
     """
     try:
         text = raw.decode("utf-8").removeprefix("\ufeff")
+        brackets = text.count("[") + text.count("{")
+        if brackets > MOST_BRACKETS:
+            raise FormatError(
+                "JSON has too many parts",
+                why=f"{brackets} lists and objects, more than {MOST_BRACKETS}",
+                rule="HAZ-14",
+            )
         start = len(text) - len(text.lstrip(" \t\n\r"))
         value, end = _DECODER.raw_decode(text, start)
         rest = text[end:].lstrip(" \t\n\r")
@@ -79,7 +87,7 @@ def parse_json(raw: bytes) -> object:
         raise _too_deep() from None
     except ValueError as error:
         raise FormatError("not valid JSON", why=str(error), rule="JSN-02") from None
-    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+    if brackets > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _too_deep()
     return value
 

@@ -158,10 +158,10 @@ def _core_type(sidecar: Sidecar) -> Problems:
             "core-type",
             f"coreType {_quoted(sidecar.core_type)} with magic {_quoted(sidecar.magic)}",
         )
-    if sidecar.intercore_sync is not None and sidecar.intercore_sync != sync:
-        message = (
-            f"coreType {_quoted(sidecar.core_type)} with intercoreSync {sidecar.intercore_sync}"
-        )
+    if (sidecar.intercore_sync or 0) != sync:  # JSN-04: none, "1" or true is as 0
+        said = "without intercoreSync" if sidecar.intercore_sync is None else "with intercoreSync"
+        number = sync if sidecar.intercore_sync is None else sidecar.intercore_sync
+        message = f"coreType {_quoted(sidecar.core_type)} {said} {number}"
         yield "core-type", message
 
 

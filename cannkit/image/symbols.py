@@ -79,6 +79,11 @@ def read_symbols(elf: ElfObject, layout: Layout) -> Symbols:
     return found
 
 
+def symbol_table(elf: ElfObject) -> Section | None:
+    """The table that the runtime reads, None where it finds none. SYM-02."""
+    return next((table for table in elf.symbol_tables if not _table_problem(elf, table)), None)
+
+
 def _table_problem(elf: ElfObject, table: Section) -> str | None:
     """SYM-02. The runtime counts by sh_entsize, yet reads entries of 24 bytes."""
     count = table.size // table.entsize

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cannkit.errors import ReadWarning
-from cannkit.format.elf_types import SYMBOL_SIZE, Visibility
+from cannkit.format.elf_types import Visibility
 from cannkit.image.kernel_meta import EntryKind
 from cannkit.image.kernel_name import LARGEST_KEY, MIX_SUFFIXES
 from cannkit.image.kernel_object import KernelImage, KernelObject
-from cannkit.image.symbols import GLOBAL_FUNC
+from cannkit.image.symbols import GLOBAL_FUNC, symbol_table
 from cannkit.runtime.kernel import PAIRED, Kernel, decimal_tail
 from cannkit.runtime.kernel_build import entry_key
 from cannkit.runtime.kernel_table import TilingKeyTable
@@ -23,14 +23,13 @@ MARK_IN_NAME: Final = re.compile(r"_mix_ai[cv](_[0-9]+)?\Z")  # QK-16: where a m
 
 def wide_symbol(obj: KernelObject) -> int | None:
     """QK-26, Q-11: an offset or length of a kernel that does not fit in 32 bits, or None."""
-    elf = obj.elf
-    for table in elf.symbol_tables:
-        room = max(len(elf.data) - table.offset, 0)
-        count = min(table.size // table.entsize, room // SYMBOL_SIZE)
-        for name_at, info, other, _, value, size in elf.symbols(table, count):
-            is_wide = (value | size) >> 32 and info == GLOBAL_FUNC  # rare: it comes first
-            if is_wide and name_at and other & 3 != Visibility.HIDDEN:
-                return value if value >> 32 else size
+    table = symbol_table(obj.elf)
+    if table is None:
+        return None
+    for name_at, info, other, _, value, size in obj.elf.symbols(table, table.size // table.entsize):
+        is_wide = (value | size) >> 32 and info == GLOBAL_FUNC  # rare: it comes first
+        if is_wide and name_at and other & 3 != Visibility.HIDDEN:
+            return value if value >> 32 else size
     return None
 
 

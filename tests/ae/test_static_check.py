@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from cannkit.ae.static_check import (
 )
 from cannkit.errors import InputError
 from cannkit.format.elf_types import Machine
-from cannkit.format.host_library import HostLibrary, read_host_library
+from cannkit.format.host_library import Export, HostLibrary, read_host_library
 from cannkit.inputs.files import open_window
 from tests.ae.library import built
 
@@ -175,3 +177,16 @@ def test_libraries_that_need_each_other() -> None:
     found = [Path(each.path).name for each in dependencies(top, places)]
     assert found.count("libtrip.so") <= 1
     assert "libround.so" not in found
+
+
+def test_what_comes_near_among_many_long_names() -> None:
+    """It is found among those that begin alike, in bounded time."""
+    some = random.Random(1)
+    names = ["".join(some.choices("ab", k=190)) for _ in range(5000)]
+    library = HostLibrary(
+        Machine.EM_AARCH64, None, False, None, (), (),
+        dict.fromkeys([*names, "Run" + names[0][3:]], Export(2, 1)), (), (), (),
+    )  # fmt: skip
+    begin = time.monotonic()
+    assert missing_export(library, "Run" + names[0][3:-1] + "c").count("; near: Run") == 1
+    assert time.monotonic() - begin < 5

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cannkit.errors import FormatError
-from cannkit.format.sidecar import MAGIC, MAX_DEPTH, SidecarKernel, parse_json, read_sidecar
+from cannkit.format.sidecar import (
+    MAGIC,
+    MAX_DEPTH,
+    MOST_BRACKETS,
+    SidecarKernel,
+    parse_json,
+    read_sidecar,
+)
 from tests.build import OBJECTS
 from tests.facts import golden
 from tests.objects import MIX, TILING_KEYS
@@ -99,6 +106,15 @@ def test_nesting_is_limited(opening: bytes, closing: bytes) -> None:
         with pytest.raises(FormatError) as error:
             parse_json(opening * depth + inner + closing * depth)
         assert error.value.rule == "HAZ-14"
+
+
+@pytest.mark.parametrize("one", [b"[]", b"{}"])
+def test_parts_are_limited(one: bytes) -> None:
+    """HAZ-14: small lists and objects take many times their text."""
+    assert parse_json(b"[" + b",".join([one] * (MOST_BRACKETS - 1)) + b"]")
+    with pytest.raises(FormatError, match="lists and objects, more than") as error:
+        parse_json(b"[" + b",".join([one] * MOST_BRACKETS) + b"]")
+    assert error.value.rule == "HAZ-14"
 
 
 def test_many_brackets_are_no_depth() -> None:

@@ -59,6 +59,8 @@ def test_a_right_sidecar_says_nothing(operator: Operator) -> None:
         pytest.param(SIMT_GATHER, {"optionalInputMode": None}, "param-mode", id="h-optional"),
         pytest.param(ADD, {"magic": "RT_DEV_BINARY_MAGIC_ELF"}, "core-type", id="i-magic"),
         pytest.param(MIX, {"intercoreSync": 0}, "core-type", id="i-sync"),
+        pytest.param(MIX, {"intercoreSync": None}, "core-type", id="i-no-sync"),
+        pytest.param(MIX, {"intercoreSync": "1"}, "core-type", id="i-text"),
         pytest.param(ADD, {"binFileName": "Add"}, "file-name", id="j"),
     ],
 )
