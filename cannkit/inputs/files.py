@@ -148,9 +148,15 @@ def cut(data: ByteView, offset: int, size: int) -> ByteView:
 
 def sha256_hex(data: ByteView) -> str:
     """The SHA-256 of `data`; raises InputError when a window cannot be read."""
+    return hex_digest(data, "sha256")
+
+
+def hex_digest(data: ByteView, algorithm: str) -> str:
+    """The digest of `data` by an algorithm of hashlib; raises InputError when a window cannot be read."""
+    digest = hashlib.new(algorithm)
     if isinstance(data, memoryview):
-        return hashlib.sha256(data).hexdigest()
-    digest = hashlib.sha256()
+        digest.update(data)
+        return digest.hexdigest()
     for at in range(0, len(data), CHUNK):
         digest.update(data[at : at + CHUNK])
     return digest.hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import struct
 import weakref
@@ -11,7 +12,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from cannkit.errors import InputError
-from cannkit.inputs.files import FileWindow, reason, too_large
+from cannkit.inputs.files import CHUNK, FILE_LIMIT, FileWindow, reason, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,10 +79,14 @@ class ZipFiles:
     def whole(self, info: zipfile.ZipInfo, limit: int) -> bytes:
         """A member, its checksum verified; raises InputError like `head`, and above `limit`."""
         # zipfile gives no more than file_size, and then checks the sum
-        limit = min(limit, max(MEMBER_FLOOR, ZIP_RATIO * info.compress_size))
-        if info.file_size > limit:
-            raise too_large(info.orig_filename, limit)
-        return self.head(info, limit)
+        return self.head(info, _checked_size(info, limit))
+
+    def digest(self, info: zipfile.ZipInfo, algorithm: str) -> str:
+        """The digest of a member of any size, in hex, as it unpacks; raises InputError like `head`."""
+        digest = hashlib.new(algorithm)
+        for part in self._parts(info, _checked_size(info, FILE_LIMIT), CHUNK):
+            digest.update(part)
+        return digest.hexdigest()
 
     def head(self, info: zipfile.ZipInfo, size: int) -> bytes:
         """The first `size` bytes of a member.
@@ -89,6 +94,9 @@ class ZipFiles:
         Raises InputError for a name, an encryption, a method or data that will not do, and when
         the budget has run out.
         """
+        return b"".join(self._parts(info, size, size))
+
+    def _parts(self, info: zipfile.ZipInfo, size: int, step: int) -> Iterator[bytes]:
         name = info.orig_filename  # `filename` ends at a NUL
         if why := _why_not(name, info):
             raise InputError("cannot read the member", where=name, why=why)
@@ -98,9 +106,19 @@ class ZipFiles:
             raise InputError("cannot read the member", where=name, why=why)
         try:
             with self._zip.open(info) as stream:
-                return stream.read(size)
+                while size > 0 and (part := stream.read(min(step, size))):
+                    size -= len(part)
+                    yield part
         except ZIP_ERRORS as error:
             raise InputError("cannot read the member", where=name, why=reason(error)) from error
+
+
+def _checked_size(info: zipfile.ZipInfo, limit: int) -> int:
+    """What a member says that it unpacks to; raises InputError above `limit`, and for a bomb."""
+    limit = min(limit, max(MEMBER_FLOOR, ZIP_RATIO * info.compress_size))
+    if info.file_size > limit:
+        raise too_large(info.orig_filename, limit)
+    return info.file_size
 
 
 def _check_directory(window: FileWindow) -> None:
