@@ -120,6 +120,20 @@ class ErrorEntry:
 
 
 @document
+class FileError:
+    """A file, or a member of it, that could not be read, and why."""
+
+    file: str
+    error: ErrorEntry
+
+    @classmethod
+    def of(cls, place: str, error: CannkitError) -> Self:
+        """The entry of a file and what was wrong with it."""
+        shown = printable(place)
+        return cls(shown, ErrorEntry.of(error, shown))
+
+
+@document
 class WarningEntry:
     """A remark made while reading."""
 

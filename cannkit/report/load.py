@@ -7,10 +7,9 @@ from typing import ClassVar, Self
 
 from cannkit.device.device import Device
 from cannkit.errors import CannkitError
-from cannkit.inputs.contents import Input, Unreadable
-from cannkit.report.base import Address, Document, document, printable
+from cannkit.inputs.contents import Input, Unreadable, place_of
+from cannkit.report.base import Address, Document, FileError, document, printable
 from cannkit.report.device import DeviceEntry
-from cannkit.report.lookup import FileError
 from cannkit.runtime.addresses import FunctionAddresses
 from cannkit.runtime.device_image import Refreshed
 from cannkit.runtime.kernel import Kernel
@@ -102,5 +101,5 @@ class LoadDocument(Document):
             allocations=tuple(allocations),
             functions=tuple(functions),
             globals=tuple(variables),
-            errors=tuple(FileError.of(item, error) for item, error in errors),
+            errors=tuple(FileError.of(place_of(item), error) for item, error in errors),
         )

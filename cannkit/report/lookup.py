@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from cannkit.errors import CannkitError
 from cannkit.format.debug_line import source_of
 from cannkit.inputs.contents import Input, Unreadable, place_of
-from cannkit.report.base import U64, Address, Document, ErrorEntry, document, printable
+from cannkit.report.base import U64, Address, Document, FileError, document, printable
 from cannkit.report.registered import RegisteredKernel
 from cannkit.runtime.program import ElfProgram
 from cannkit.runtime.search import Found, Miss, Query
@@ -77,20 +77,6 @@ class Hit:
 
 
 @document
-class FileError:
-    """A file that could not be searched, and why."""
-
-    file: str
-    error: ErrorEntry
-
-    @classmethod
-    def of(cls, item: Input | Unreadable, error: CannkitError) -> Self:
-        """The entry of an input and what was wrong with it."""
-        place = printable(place_of(item))
-        return cls(place, ErrorEntry.of(error, place))
-
-
-@document
 class LookupDocument(Document):
     """The answer over all files: hits, or the nearest names or keys and the reason."""
 
@@ -116,5 +102,5 @@ class LookupDocument(Document):
             hits=tuple(hits),
             nearest=tuple(map(printable, miss.nearest)) if miss else (),
             reason=printable(miss.reason) if miss else note,
-            errors=tuple(FileError.of(item, error) for item, error in errors),
+            errors=tuple(FileError.of(place_of(item), error) for item, error in errors),
         )
