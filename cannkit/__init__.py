@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from cannkit.ae.event import Segment as Segment
     from cannkit.ae.install import CustSoWriter as CustSoWriter
     from cannkit.api.ai_cpu import AiCpu as AiCpu
+    from cannkit.api.check import check_many as check_many
     from cannkit.api.parse import parse as parse
     from cannkit.api.parse import parse_all as parse_all
+    from cannkit.api.parse import parse_many as parse_many
     from cannkit.api.runtime import Runtime as Runtime
+    from cannkit.check.finding import Finding as Finding
+    from cannkit.check.finding import Rule as Rule
+    from cannkit.check.run import CheckResult as CheckResult
     from cannkit.errors import CannkitError as CannkitError
     from cannkit.errors import FormatError as FormatError
     from cannkit.errors import InputError as InputError
@@ -39,6 +44,11 @@ __version__ = "0.1.0"
 _HOME = {
     "parse": "cannkit.api.parse",
     "parse_all": "cannkit.api.parse",
+    "parse_many": "cannkit.api.parse",
+    "check_many": "cannkit.api.check",
+    "CheckResult": "cannkit.check.run",
+    "Finding": "cannkit.check.finding",
+    "Rule": "cannkit.check.finding",
     "Runtime": "cannkit.api.runtime",
     "CannkitError": "cannkit.errors",
     "FormatError": "cannkit.errors",
@@ -76,9 +86,11 @@ __all__ = [
     "Argument",
     "CallEndedError",
     "CannkitError",
+    "CheckResult",
     "CustSoWriter",
     "Dim3",
     "DryCaller",
+    "Finding",
     "FormatError",
     "InputError",
     "KernelObject",
@@ -87,6 +99,7 @@ __all__ = [
     "RootedFiles",
     "RootedWriter",
     "RtError",
+    "Rule",
     "RunMode",
     "Runtime",
     "Segment",
@@ -94,8 +107,10 @@ __all__ = [
     "UsageError",
     "UserArg",
     "__version__",
+    "check_many",
     "parse",
     "parse_all",
+    "parse_many",
 ]
 
 

@@ -8,7 +8,10 @@ import typer
 
 from cannkit import __version__
 from cannkit.cli.ae_call import ae_call
+from cannkit.cli.check import check
 from cannkit.cli.completion import completion
+from cannkit.cli.diff import diff
+from cannkit.cli.extract import extract
 from cannkit.cli.launch import launch
 from cannkit.cli.load import load
 from cannkit.cli.lookup import lookup
@@ -55,6 +58,9 @@ app.command()(launch)
 app.add_typer(sqe)
 app.command("so-path")(so_path)
 app.command("ae-call")(ae_call)
+app.command()(check)
+app.command()(extract)
+app.command()(diff)
 app.command()(soc)
 app.command()(schema)
 app.command()(completion)

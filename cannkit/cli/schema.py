@@ -20,6 +20,11 @@ class Command(StrEnum):
     SO_PATH = "so-path"
     AE_CALL = "ae-call"
     AE_CALL_LOGIC = "ae-call-logic"
+    CHECK = "check"
+    CHECK_RULE = "check-rule"
+    CHECK_RULES = "check-rules"
+    EXTRACT = "extract"
+    DIFF = "diff"
     SOC = "soc"
 
 
@@ -32,6 +37,9 @@ def schema(command: Name) -> None:
     from cannkit.report.ae_call import AeCallDocument
     from cannkit.report.ae_logic import LogicListDocument
     from cannkit.report.base import Document
+    from cannkit.report.check import CheckDocument, RuleDocument, RuleListDocument
+    from cannkit.report.diff import DiffDocument
+    from cannkit.report.extract import ExtractDocument
     from cannkit.report.json import schema_json
     from cannkit.report.launch import LaunchDocument
     from cannkit.report.load import LoadDocument
@@ -52,6 +60,11 @@ def schema(command: Name) -> None:
         Command.SO_PATH: SoPathDocument,
         Command.AE_CALL: AeCallDocument,
         Command.AE_CALL_LOGIC: LogicListDocument,
+        Command.CHECK: CheckDocument,
+        Command.CHECK_RULE: RuleDocument,
+        Command.CHECK_RULES: RuleListDocument,
+        Command.EXTRACT: ExtractDocument,
+        Command.DIFF: DiffDocument,
         Command.SOC: SocDocument,
     }
     say(schema_json(documents[command]))

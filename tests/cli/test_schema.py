@@ -24,6 +24,11 @@ NAMES: Final = (
     "so-path",
     "ae-call",
     "ae-call-logic",
+    "check",
+    "check-rule",
+    "check-rules",
+    "extract",
+    "diff",
     "soc",
 )
 

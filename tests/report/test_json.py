@@ -21,7 +21,10 @@ from cannkit.inputs.paths import open_inputs
 from cannkit.report.ae_call import AeCallDocument
 from cannkit.report.ae_logic import LogicListDocument
 from cannkit.report.base import Document
+from cannkit.report.check import CheckDocument, RuleDocument, RuleListDocument
+from cannkit.report.diff import DiffDocument
 from cannkit.report.elf_tables import ParseDetails
+from cannkit.report.extract import ExtractDocument
 from cannkit.report.json import document_json, entry_json, json_schema
 from cannkit.report.launch import LaunchDocument
 from cannkit.report.load import LoadDocument
@@ -47,6 +50,11 @@ DOCUMENTS: Final = (
     SoPathDocument,
     AeCallDocument,
     LogicListDocument,
+    CheckDocument,
+    RuleDocument,
+    RuleListDocument,
+    ExtractDocument,
+    DiffDocument,
 )
 STEPS_INTO: Final = frozenset({"raw", "value", "args"})  # not of the contract's lists
 
