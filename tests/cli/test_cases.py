@@ -1,7 +1,7 @@
 """Every folder of `fixtures/cases`: a command, its exit code, its answer as text and as JSON.
 
-`case.toml` says what runs and why; paths are relative to the project. `pytest --update-cases`
-rewrites `expected.*`.
+`case.toml` says what runs and why; paths are relative to the project, `{tmp}` is a folder of its own.
+`pytest --update-cases` rewrites `expected.*`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.conftest import Keep
 from tests.cli.inputs import CASES, case_files
-from tests.cli.runner import cannkit, together
+from tests.cli.runner import Result, cannkit, together
 
 LIMIT: Final = 8 << 10  # house.md, section 9
 STDERR: Final = "stderr: "
@@ -27,6 +27,7 @@ class Case(NamedTuple):
     why: str
     command: list[str]
     exit_code: int
+    json: bool = True  # whether it takes --json, too
 
 
 def read_case(folder: Path) -> Case:
@@ -36,18 +37,26 @@ def read_case(folder: Path) -> Case:
 FOLDERS: Final = sorted(path for path in CASES.iterdir() if path.is_dir())
 
 
+def answer_of(case: Case, tmp: Path, *more: str) -> Result:
+    """What the command answers when `{tmp}` is `tmp`, which it calls `{tmp}` again."""
+    code, *texts = cannkit(*(word.replace("{tmp}", str(tmp)) for word in case.command), *more)
+    return Result(code, *(text.replace(str(tmp).encode(), b"{tmp}") for text in texts))
+
+
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_case(folder: Path, keep: Keep) -> None:
+def test_case(folder: Path, keep: Keep, tmp_path: Path) -> None:
     case = read_case(folder)
     assert case.why
-    text, answer = together(
-        lambda: cannkit(*case.command), lambda: cannkit(*case.command, "--json")
-    )
-    assert (text.code, answer.code) == (case.exit_code, case.exit_code)
+    calls = [lambda: answer_of(case, tmp_path / "text")]
+    if case.json:
+        calls.append(lambda: answer_of(case, tmp_path / "json", "--json"))
+    text, *answers = together(*calls)
+    assert {each.code for each in (text, *answers)} == {case.exit_code}
     errors = "".join(f"{STDERR}{line}\n" for line in text.errors)
     keep(folder / "expected.txt", text.out + errors.encode())
-    keep(folder / "expected.json", answer.out)
-    assert next(iter(json.loads(answer.out))) == "schema"
+    for answer in answers:
+        keep(folder / "expected.json", answer.out)
+        assert next(iter(json.loads(answer.out))) == "schema"
 
 
 def test_inputs_of_cases() -> None:
