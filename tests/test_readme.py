@@ -17,7 +17,7 @@ CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 SAMPLE = re.compile(r"(```console\n\$ ((?:[^\n]*\\\n)*[^\n]*\n))(.*?)(```\n)", re.DOTALL)
 COMMANDS = (
     *("parse", "register", "lookup", "load", "launch", "sqe"),
-    *("so-path", "ae-call", "soc", "schema", "completion"),
+    *("so-path", "ae-call", "check", "extract", "diff", "soc", "schema", "completion"),
 )
 WITH_OPTIONS = [name for name in COMMANDS if name != "sqe"] + ["sqe decode", "sqe encode"]
 WITH_SCHEMA = [name for name in COMMANDS if name not in ("schema", "completion")]
