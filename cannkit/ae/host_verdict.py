@@ -27,6 +27,7 @@ OF_SIGNALS: Final = {
     signal.SIGFPE: "a division by zero, or one whose result is too large (the least number by -1)",
     signal.SIGILL: "an instruction that this CPU does not have, or a trap of the compiler: a function "
     "without its return, code that cannot be reached",
+    signal.SIGTRAP: "a trap: __builtin_trap or an assertion of the compiler",
     signal.SIGBUS: "an access behind the end of a mapped file, or one that is not aligned",
     signal.SIGABRT: "abort() was called: assert, std::terminate, a corrupted heap",
 }

@@ -101,7 +101,7 @@ def missing_export(library: HostLibrary, name: str) -> str:
     mangled = [each for each in library.exports if _is_mangled(each, name)]
     if mangled:  # AE-1208
         return f'exported only as {_some(mangled)}: extern "C" is missing'
-    near = _nearest(library, name)
+    near = nearest_exports(library, name)
     return f"it does not export {text}" + (f"; near: {_some(near)}" if near else "")
 
 
@@ -122,7 +122,8 @@ def _is_mangled(symbol: str, name: str) -> bool:
     return at > 0 and not symbol[at - 1].isdigit()
 
 
-def _nearest(library: HostLibrary, name: str) -> list[str]:
+def nearest_exports(library: HostLibrary, name: str) -> list[str]:
+    """Exports whose names are nearly this one, the nearest first."""
     folded = name.casefold()
     same = [each for each in library.exports if each.casefold() == folded]
     if same or len(name) > 256:

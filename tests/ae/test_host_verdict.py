@@ -117,10 +117,10 @@ def test_hints_of_other_crashes() -> None:
     assert "division by zero" in crash(signal.SIGFPE)[0]
     assert "an instruction that this CPU does not have" in crash(signal.SIGILL)[0]
     assert "a mapped file" in crash(signal.SIGBUS)[0]
+    assert crash(signal.SIGTRAP) == ("a trap: __builtin_trap or an assertion of the compiler",)
     (silent,), (loud,) = crash(signal.SIGABRT), crash(signal.SIGABRT, output="x: Assertion failed")
     assert silent == "abort() was called: assert, std::terminate, a corrupted heap"
     assert loud == f"{silent}; what it printed tells more"
-    assert crash(signal.SIGTRAP) == ()
 
 
 def test_a_process_that_was_stopped() -> None:
