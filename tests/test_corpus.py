@@ -24,6 +24,13 @@ def test_plain_members_are_unpacked(tmp_path: Path) -> None:
     assert files == [tmp_path / "out" / "a" / "b.o"]
 
 
+def test_only_what_is_kept_is_unpacked(tmp_path: Path) -> None:
+    path = wheel(tmp_path, ZipInfo("a/b.o"), ZipInfo("a/c/d.o"), ZipInfo("e.o"))
+    corpus.unpack(path, tmp_path / "out", "a/c/")
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert files == [tmp_path / "out" / "a" / "c" / "d.o"]
+
+
 def link(name: str) -> ZipInfo:
     member = ZipInfo(name)
     member.external_attr = 0o120777 << 16
@@ -61,5 +68,15 @@ def test_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CANNKIT_CORPUS", str(tmp_path / "own"))
     assert corpus.cache_folder() == tmp_path / "own"
     assert corpus.find() is None
-    (tmp_path / "own" / corpus.WHEEL).mkdir(parents=True)
-    assert corpus.fetch() == corpus.find() == tmp_path / "own" / corpus.WHEEL
+    (tmp_path / "own" / corpus.KERNELS.wheel).mkdir(parents=True)
+    assert corpus.fetch() == corpus.find() == tmp_path / "own" / corpus.KERNELS.wheel
+
+
+def test_all_is_no_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CANNKIT_CORPUS", "all")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert corpus.cache_folder() == tmp_path / "cannkit" / "corpus"
+    assert corpus.find_aicpu() is None
+    folder = corpus.cache_folder() / corpus.AI_CPU.wheel / corpus.AI_CPU.kept
+    folder.mkdir(parents=True)
+    assert corpus.find_aicpu() == folder
