@@ -18,6 +18,7 @@ from cannkit.ae.write_rules import NAME_LIMIT
 from cannkit.check.finding import Finding, Level, rule
 from cannkit.check.package_subject import PackageRule, PackageSubject
 from cannkit.check.rules_cpu_library import PACKAGE_RULES as LIBRARY_RULES
+from cannkit.check.rules_operators import PACKAGE_RULES as OPERATOR_RULES
 from cannkit.errors import CannkitError, brief
 from cannkit.format.host_library import HostLibrary
 from cannkit.format.sidecar import MAX_SIZE, parse_json
@@ -268,4 +269,8 @@ def _prototyped(known: Known, config: CpuConfig) -> Iterator[Finding]:
             yield Finding(K413, config.place, where, message)
 
 
-PACKAGE_RULES: Final[tuple[PackageRule, ...]] = (check_operators, *LIBRARY_RULES)
+PACKAGE_RULES: Final[tuple[PackageRule, ...]] = (
+    check_operators,
+    *OPERATOR_RULES,
+    *LIBRARY_RULES,
+)
