@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from cannkit.ae.install import CustSoWriter as CustSoWriter
     from cannkit.api.ai_cpu import AiCpu as AiCpu
     from cannkit.api.check import check_many as check_many
+    from cannkit.api.operator import Case as Case
+    from cannkit.api.operator import Operator as Operator
+    from cannkit.api.operator import OperatorError as OperatorError
+    from cannkit.api.operator import OperatorRun as OperatorRun
     from cannkit.api.parse import parse as parse
     from cannkit.api.parse import parse_all as parse_all
     from cannkit.api.parse import parse_many as parse_many
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from cannkit.inputs.memory_tree import MemoryTree as MemoryTree
     from cannkit.inputs.rooted import RootedFiles as RootedFiles
     from cannkit.inputs.rooted_writer import RootedWriter as RootedWriter
+    from cannkit.ops.call import CallOptions as CallOptions
     from cannkit.runtime.arg_values import ArgKind as ArgKind
     from cannkit.runtime.arg_values import UserArg as UserArg
     from cannkit.runtime.args import Dim3 as Dim3
@@ -49,6 +54,11 @@ _HOME = {
     "CheckResult": "cannkit.check.run",
     "Finding": "cannkit.check.finding",
     "Rule": "cannkit.check.finding",
+    "CallOptions": "cannkit.ops.call",
+    "Case": "cannkit.api.operator",
+    "Operator": "cannkit.api.operator",
+    "OperatorError": "cannkit.api.operator",
+    "OperatorRun": "cannkit.api.operator",
     "Runtime": "cannkit.api.runtime",
     "CannkitError": "cannkit.errors",
     "FormatError": "cannkit.errors",
@@ -85,7 +95,9 @@ __all__ = [
     "ArgKind",
     "Argument",
     "CallEndedError",
+    "CallOptions",
     "CannkitError",
+    "Case",
     "CheckResult",
     "CustSoWriter",
     "Dim3",
@@ -96,6 +108,9 @@ __all__ = [
     "KernelObject",
     "LaunchConfig",
     "MemoryTree",
+    "Operator",
+    "OperatorError",
+    "OperatorRun",
     "RootedFiles",
     "RootedWriter",
     "RtError",
