@@ -12,6 +12,8 @@ from cannkit.cli.ae_call_options import (
     BlockNum,
     Cloud,
     DryRun,
+    EmulateName,
+    EmulateWhen,
     Entry,
     EntryName,
     Event,
@@ -23,6 +25,7 @@ from cannkit.cli.ae_call_options import (
     Script,
     So,
     SoFile,
+    Sysroot,
     Timeout,
 )
 from cannkit.cli.ae_options import (
@@ -80,6 +83,8 @@ def ae_call(
     dry_run: DryRun = False,
     returns: Returns = None,
     allow_global: AllowGlobal = False,
+    emulate: EmulateName = EmulateWhen.AUTO,
+    sysroot: Sysroot = None,
     script: Script = None,
     list_logic: ListLogic = False,
     json: Json = False,
@@ -121,6 +126,8 @@ def ae_call(
         memory << 20,
         allow_global,
         by_scheduler=entry is Entry.SCHEDULER,
+        emulate=emulate.value,
+        sysroot=sysroot,
     )
     said = (event, so, so_file, func, param, kernel_type)
     if script is not None and any(each is not None for each in said):

@@ -17,6 +17,14 @@ class Entry(StrEnum):
     ENGINE = "engine"
 
 
+class EmulateWhen(StrEnum):
+    """Values of --emulate."""
+
+    AUTO = "auto"
+    NEVER = "never"
+    ALWAYS = "always"
+
+
 So = Annotated[
     str | None,
     typer.Option(
@@ -105,4 +113,19 @@ Script = Annotated[
 ListLogic = Annotated[
     bool,
     typer.Option("--list-logic", help="List the kernels of tasks without a library, and stop."),
+]
+EmulateName = Annotated[
+    EmulateWhen,
+    typer.Option(
+        "--emulate", help="Run the library under qemu: when it is for AArch64, and this is not."
+    ),
+]
+Sysroot = Annotated[
+    str | None,
+    typer.Option(
+        "--sysroot",
+        metavar="DIR",
+        help="Where the emulator finds libraries of AArch64.",
+        show_default=False,
+    ),
 ]

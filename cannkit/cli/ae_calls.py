@@ -39,6 +39,8 @@ class How(NamedTuple):
     memory: int  # bytes
     allow_global: bool
     by_scheduler: bool
+    emulate: str
+    sysroot: str | None
 
 
 @contextmanager
@@ -57,7 +59,16 @@ def calling(files: RootedFiles | PretendFiles, how: How) -> Iterator[Caller]:
         from cannkit.ae.host_caller import HostCaller
 
         with HostCaller(files, how.timeout, how.memory, allow_global=how.allow_global) as caller:
-            yield caller
+            yield caller if how.emulate == "never" else _emulating(files, how, caller)
+
+
+def _emulating(files: RootedFiles, how: How, host: Caller) -> Caller:
+    """A caller for libraries of AArch64, too."""
+    from cannkit.ops.caller import RoutedCaller, RunnerCaller
+    from cannkit.ops.runner import Emulate
+
+    emulated = RunnerCaller(files, how.sysroot, how.timeout, how.memory)
+    return RoutedCaller(files, host, emulated, Emulate(how.emulate))
 
 
 def call_task(task: Task, engine: AeEngine, how: How) -> AeCallDocument:

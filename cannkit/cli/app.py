@@ -11,6 +11,7 @@ from cannkit.cli.ae_call import ae_call
 from cannkit.cli.check import check
 from cannkit.cli.completion import completion
 from cannkit.cli.diff import diff
+from cannkit.cli.doctor import doctor
 from cannkit.cli.extract import extract
 from cannkit.cli.launch import launch
 from cannkit.cli.load import load
@@ -61,6 +62,7 @@ app.command("ae-call")(ae_call)
 app.command()(check)
 app.command()(extract)
 app.command()(diff)
+app.command()(doctor)
 app.command()(soc)
 app.command()(schema)
 app.command()(completion)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+import typer
+
 from cannkit.cli.ae_options import (
     CustSd,
     DeviceId,
@@ -15,6 +17,28 @@ from cannkit.cli.ae_options import (
     Pid,
     RunModeName,
     Vf,
+)
+from cannkit.cli.launch_op_options import (
+    ALONE,
+    CHOOSERS,
+    Align,
+    Cases,
+    DataFormatName,
+    Describe,
+    Dynamic,
+    EmulateName,
+    EmulateWhen,
+    ExtHex,
+    Force,
+    ListOps,
+    OpAttrs,
+    OpJson,
+    OpLibrary,
+    OpName,
+    Session,
+    Sysroot,
+    Trace,
+    option_given,
 )
 from cannkit.cli.launch_options import (
     AeRoot,
@@ -57,12 +81,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cannkit.device.trace import Event
-    from cannkit.report.launch import LaunchDocument
     from cannkit.runtime.arg_values import UserArg
     from cannkit.runtime.launched import Launched
 
 
 def launch(
+    context: typer.Context,
     file: File,
     kernel: KernelName = None,
     entry: EntryKey = None,
@@ -95,13 +119,34 @@ def launch(
     env: Env = None,
     inherit_env: InheritEnv = False,
     from_data: FromData = False,
+    op: OpName = None,
+    list_ops: ListOps = False,
+    describe: Describe = None,
+    cases: Cases = None,
+    attr: OpAttrs = None,
+    ext_hex: ExtHex = None,
+    op_json: OpJson = None,
+    library: OpLibrary = None,
+    emulate: EmulateName = EmulateWhen.AUTO,
+    sysroot: Sysroot = None,
+    dynamic: Dynamic = None,
+    session: Session = None,
+    data_format: DataFormatName = None,
+    align: Align = None,
+    trace: Trace = False,
+    force: Force = False,
     soc: SocName = DEFAULT_SOC,
     json: Json = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
     color: Color = ColorWhen.AUTO,
 ) -> int:
-    """Rehearse a launch: arguments, queue entry, device, outputs."""
+    """Rehearse a launch, or really run an AI CPU operator (--op)."""
+    if option_given(context, CHOOSERS):
+        from cannkit.cli.launch_op import run_operators
+        from cannkit.cli.op_request import request_of
+
+        return run_operators(request_of(context))
     from cannkit.api.registration import Registration
     from cannkit.api.runtime import Runtime
     from cannkit.cli.driver import print_line, print_warnings
@@ -115,8 +160,15 @@ def launch(
         overruns_of,
         with_head,
     )
-    from cannkit.cli.launch_input import GRID_HINT, launch_config, launch_shape, read_arguments
+    from cannkit.cli.launch_input import (
+        GRID_HINT,
+        LIBRARY_HINT,
+        launch_config,
+        launch_shape,
+        read_arguments,
+    )
     from cannkit.cli.launch_listener import Listener
+    from cannkit.cli.launch_print import print_launch, trace_line
     from cannkit.cli.launch_steps import (
         Repeats,
         choose_kernel,
@@ -133,12 +185,15 @@ def launch(
     from cannkit.runtime.search import Query
     from cannkit.runtime.so_name import with_extension
 
+    if (alone := option_given(context, ALONE)) is not None:
+        raise UsageError(f"{alone} goes with --op")
     query = Query(kernel, number(entry, "--entry"))
     if kernel is not None and entry is not None:
         raise UsageError("ask for one of --kernel and --entry")
     json_hint = JSON_HINT if cpu_mode is None and is_json(file) else None
     is_program = cpu_mode is not None or json_hint is not None
-    shape = launch_shape(blocks, grid, threads, json_hint if is_program else GRID_HINT)
+    hint = LIBRARY_HINT if file.endswith(".so") else GRID_HINT
+    shape = launch_shape(blocks, grid, threads, json_hint if is_program else hint)
     buffer = number(local_memory, "--local-memory")
     config = launch_config(sched_mode, None if shape.grid else buffer, timeout_us)
     model_name = None if model is None else HostModelName.of(model)
@@ -152,7 +207,7 @@ def launch(
 
     def tell(event: Event) -> None:
         with foreign.paused():
-            _trace_line(event)
+            trace_line(event)
 
     listener = Listener(tell if verbose else None)
     device_config = DeviceConfig(strict=strict is True, lenient=strict is False)
@@ -225,33 +280,5 @@ def launch(
         code = "--root" if chosen.is_cpu else "--model"
         if given.targets and model is None and root is None and not quiet:
             print_line(f"warning: without {code} no code ran: outputs are as they were before")
-    _print(LaunchDocument.of(story), sqe, json=json, color=color)
+    print_launch(LaunchDocument.of(story), sqe, json=json, color=color)
     return story.exit_code
-
-
-def _trace_line(event: Event) -> None:
-    from cannkit.cli.driver import print_line
-    from cannkit.render.events import event_text
-
-    print_line(event_text(event), "trace")
-
-
-def _print(document: LaunchDocument, sqe: SqeView, *, json: bool, color: ColorWhen) -> None:
-    """The answer; of a launch that was refused or interrupted nothing but the error for people."""
-    from dataclasses import replace
-
-    from cannkit.cli.driver import print_error, say
-    from cannkit.cli.printers import print_document
-
-    if json:
-        print_document(document, json=True, color=color)
-    elif document.is_complete and sqe is SqeView.HEX:
-        lines = [line for each in document.sqe for line in (each.hex, each.context_hex) if line]
-        say("".join(f"{line}\n" for line in lines))
-    elif document.is_complete:
-        import cannkit.render.launch  # noqa: F401  (it registers with as_text)
-
-        shown = document if sqe is SqeView.TABLE else replace(document, sqe=())
-        print_document(shown, json=False, color=color)
-    if document.error is not None:
-        print_error(document.error)

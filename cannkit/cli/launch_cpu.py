@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cannkit.errors import CannkitError
     from cannkit.runtime.arg_values import UserArg
 
-JSON_HINT: Final = "this looks like an operator JSON of AI CPU kernels: --cpu-mode 0 or 1"
+JSON_HINT: Final = "this looks like an operator JSON of AI CPU kernels: --cpu-mode 0 or 1, or --op NAME to call an operator"
 MIB: Final = 1 << 20
 LAYOUT: Final = "length u32, ioAddrNum u32, extInfoLength u32, extInfoAddr u64, then the addresses"
 NO_ARGUMENTS: Final = (

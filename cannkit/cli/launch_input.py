@@ -21,6 +21,7 @@ HOST_TO_DEVICE: Final = 1  # aclrtMemcpyKind
 BLOCK_LIMIT: Final = 16 << 20  # bytes of --args-hex
 AXES: Final = 3
 GRID_HINT: Final = "or --grid X,Y,Z for a SIMT kernel"
+LIBRARY_HINT: Final = f"{GRID_HINT}; of an AI CPU library, --op NAME calls an operator"
 SCHED_MODES: Final = {"normal": "0", "batch": "1"}
 
 

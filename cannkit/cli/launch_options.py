@@ -22,7 +22,8 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A kernel object, or what holds some; - is stdin.",
+        help="A kernel object, or what holds some; - is stdin. With --op, --list-ops, --describe "
+        "or --cases the library, JSON or folder of AI CPU operators.",
         show_default=False,
     ),
 ]
@@ -87,7 +88,8 @@ Strict = Annotated[
     bool | None,
     typer.Option(
         "--strict/--lenient",
-        help="Warnings of the device fail the task; or a batch may be larger than the device.",
+        help="Warnings of the device fail the task, with --op a write beside a tensor; or a batch may be "
+        "larger than the device.",
         show_default=False,
     ),
 ]
@@ -122,7 +124,7 @@ CallTimeout = Annotated[
     typer.Option(
         "--timeout",
         metavar="SECONDS",
-        help="With --root: time for each call.  [default: 10]",
+        help="With --root or --op: time for each call.  [default: 10]",
         show_default=False,
     ),
 ]
@@ -133,7 +135,7 @@ CallMemory = Annotated[
         metavar="MIB",
         min=64,
         max=1 << 20,
-        help="With --root: memory of the process.  [default: 2048]",
+        help="With --root or --op: memory of the process.  [default: 2048]",
         show_default=False,
     ),
 ]

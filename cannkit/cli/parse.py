@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cannkit.cli.options import Color, ColorWhen, Files, Json, Quiet, SocName, Verbose
 from cannkit.soc import DEFAULT_SOC
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cannkit.ops.describe import Package
 
 Recursive = Annotated[
     bool, typer.Option("-r", "--recursive", help="Walk directories (they always are).")
@@ -36,18 +41,22 @@ def parse(
     quiet: Quiet = False,
     color: Color = ColorWhen.AUTO,
 ) -> int:
-    """Show what the runtime would read from a kernel object."""
+    """Show what the runtime reads from objects, or AI CPU operators."""
     from cannkit.cli.driver import answer, print_line
     from cannkit.cli.printers import JsonPrinter, Printer, TextPrinter
     from cannkit.errors import ExitCode, UsageError
     from cannkit.image.reader import SidecarChoice, read_input
     from cannkit.inputs.contents import Input
     from cannkit.inputs.paths import open_inputs
+    from cannkit.ops.operator_input import operator_package
     from cannkit.report.parse import ParseDocument
     from cannkit.soc import find_soc
 
     chip = find_soc(soc)
     inputs = open_inputs(files, recursive=recursive)
+    found = operator_package(files[0], sidecar) if len(files) == 1 and not no_sidecar else None
+    if found is not None:
+        return _operators(files[0], found, kernel or (), json, verbose or raw, quiet, color)
     if sidecar is not None and inputs.plural:
         raise UsageError("--sidecar belongs to one object", hint="name a single FILE")
     if sidecar is not None and no_sidecar:
@@ -83,3 +92,30 @@ def parse(
         print_line(f"no kernel matches {' or '.join(kernel)}")
         return ExitCode.NEGATIVE
     return code
+
+
+def _operators(
+    file: str,
+    package: Package,
+    patterns: Sequence[str],
+    json: bool,
+    types: bool,
+    quiet: bool,
+    color: str,
+) -> int:
+    """The operators of an AI CPU package; `types` shows those of each tensor, too."""
+    from cannkit.cli.driver import print_line, print_warnings
+    from cannkit.cli.printers import print_document
+    from cannkit.errors import ExitCode
+    from cannkit.report.operators import OperatorsDocument
+
+    document = OperatorsDocument.of(file, package, patterns)
+    if not json:
+        import cannkit.render.operators  # noqa: F401  (registers the document with as_text)
+    print_document(document, json=json, color=color, raw=types)
+    if not json and not quiet:
+        print_warnings("", document.warnings)
+    if patterns and not document.operators:
+        print_line(f"no operator matches {' or '.join(patterns)}")
+        return ExitCode.NEGATIVE
+    return ExitCode.OK

@@ -16,6 +16,9 @@ class Command(StrEnum):
     LOOKUP = "lookup"
     LOAD = "load"
     LAUNCH = "launch"
+    LAUNCH_OP = "launch-op"
+    OPERATORS = "operators"
+    OPERATOR = "operator"
     SQE = "sqe"
     SO_PATH = "so-path"
     AE_CALL = "ae-call"
@@ -25,6 +28,7 @@ class Command(StrEnum):
     CHECK_RULES = "check-rules"
     EXTRACT = "extract"
     DIFF = "diff"
+    DOCTOR = "doctor"
     SOC = "soc"
 
 
@@ -39,11 +43,14 @@ def schema(command: Name) -> None:
     from cannkit.report.base import Document
     from cannkit.report.check import CheckDocument, RuleDocument, RuleListDocument
     from cannkit.report.diff import DiffDocument
+    from cannkit.report.doctor import DoctorDocument
     from cannkit.report.extract import ExtractDocument
     from cannkit.report.json import schema_json
     from cannkit.report.launch import LaunchDocument
+    from cannkit.report.launch_op import LaunchOpDocument
     from cannkit.report.load import LoadDocument
     from cannkit.report.lookup import LookupDocument
+    from cannkit.report.operators import OperatorDocument, OperatorsDocument
     from cannkit.report.parse import ParseDocument
     from cannkit.report.register import RegisterDocument
     from cannkit.report.so_path import SoPathDocument
@@ -56,6 +63,9 @@ def schema(command: Name) -> None:
         Command.LOOKUP: LookupDocument,
         Command.LOAD: LoadDocument,
         Command.LAUNCH: LaunchDocument,
+        Command.LAUNCH_OP: LaunchOpDocument,
+        Command.OPERATORS: OperatorsDocument,
+        Command.OPERATOR: OperatorDocument,
         Command.SQE: SqeDocument,
         Command.SO_PATH: SoPathDocument,
         Command.AE_CALL: AeCallDocument,
@@ -65,6 +75,7 @@ def schema(command: Name) -> None:
         Command.CHECK_RULES: RuleListDocument,
         Command.EXTRACT: ExtractDocument,
         Command.DIFF: DiffDocument,
+        Command.DOCTOR: DoctorDocument,
         Command.SOC: SocDocument,
     }
     say(schema_json(documents[command]))

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any, Final, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -30,6 +30,8 @@ FATBIN: Final = f"{OBJECTS}/libadd_kernels.so"
 BIN: Final = str(Path(sys.executable).parent)
 PATH: Final = os.pathsep.join((BIN, os.environ.get("PATH", os.defpath)))
 TIMEOUT: Final = 60
+_CACHE: Final = TemporaryDirectory(prefix="cannkit-tests-")
+CACHE: Final = _CACHE.name  # one for all processes of this test run
 
 ESCAPE: Final = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
 BOX: Final = re.compile("[\u2500-\u257f]")
@@ -84,7 +86,8 @@ def all_of(calls: Sequence[Callable[[], T]]) -> list[T]:
 
 def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """A clean environment, with what a test adds."""
-    return {"PATH": PATH, "LC_ALL": "C.UTF-8", "HOME": "/nonexistent", **(env or {})}
+    clean = {"PATH": PATH, "LC_ALL": "C.UTF-8", "HOME": "/nonexistent", "XDG_CACHE_HOME": CACHE}
+    return {**clean, **(env or {})}
 
 
 def command(*args: str | Path, python: Sequence[str] = ()) -> list[str]:

@@ -407,7 +407,8 @@ def test_an_upload_is_not_below_the_root(place: Place, tmp_path: Path) -> None:
 
 def test_a_json_without_a_mode(place: Place) -> None:
     """No hint that is for kernels of the AI Core."""
-    hint = "hint: this looks like an operator JSON of AI CPU kernels: --cpu-mode 0 or 1"
+    looks = "hint: this looks like an operator JSON of AI CPU kernels: --cpu-mode 0 or 1"
+    hint = f"{looks}, or --op NAME to call an operator"
     found = cannkit("launch", str(place.program), "--kernel", "Triple")
     assert (found.code, found.errors[1:]) == (2, [hint])
     found = cannkit("launch", str(place.program), "--kernel", "Triple", "--blocks", "1")

@@ -20,6 +20,9 @@ NAMES: Final = (
     "lookup",
     "load",
     "launch",
+    "launch-op",
+    "operators",
+    "operator",
     "sqe",
     "so-path",
     "ae-call",
@@ -29,6 +32,7 @@ NAMES: Final = (
     "check-rules",
     "extract",
     "diff",
+    "doctor",
     "soc",
 )
 

@@ -14,7 +14,11 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
 @pytest.mark.parametrize(
     ("script", "tools", "steps"),
-    [("tour.sh", ("gcc", "jq"), "123456"), ("ci.sh", ("jq",), "12345")],
+    [
+        ("tour.sh", ("gcc", "jq"), "123456"),
+        ("ci.sh", ("jq",), "12345"),
+        ("operators.sh", ("gcc", "jq"), "1234567"),
+    ],
 )
 def test_tour(script: str, tools: tuple[str, ...], steps: str) -> None:
     """Every step is as the script tells it."""

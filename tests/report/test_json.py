@@ -23,12 +23,15 @@ from cannkit.report.ae_logic import LogicListDocument
 from cannkit.report.base import Document
 from cannkit.report.check import CheckDocument, RuleDocument, RuleListDocument
 from cannkit.report.diff import DiffDocument
+from cannkit.report.doctor import DoctorDocument
 from cannkit.report.elf_tables import ParseDetails
 from cannkit.report.extract import ExtractDocument
 from cannkit.report.json import document_json, entry_json, json_schema
 from cannkit.report.launch import LaunchDocument
+from cannkit.report.launch_op import LaunchOpDocument
 from cannkit.report.load import LoadDocument
 from cannkit.report.lookup import LookupDocument
+from cannkit.report.operators import OperatorDocument, OperatorsDocument
 from cannkit.report.parse import ParseDocument
 from cannkit.report.register import RegisterDocument
 from cannkit.report.so_path import SoPathDocument
@@ -55,6 +58,10 @@ DOCUMENTS: Final = (
     RuleListDocument,
     ExtractDocument,
     DiffDocument,
+    DoctorDocument,
+    LaunchOpDocument,
+    OperatorDocument,
+    OperatorsDocument,
 )
 STEPS_INTO: Final = frozenset({"raw", "value", "args"})  # not of the contract's lists
 
