@@ -17,13 +17,13 @@ CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 SAMPLE = re.compile(r"(```console\n\$ ((?:[^\n]*\\\n)*[^\n]*\n))(.*?)(```\n)", re.DOTALL)
 COMMANDS = (
     *("parse", "register", "lookup", "load", "launch", "sqe"),
-    *("so-path", "ae-call", "check", "extract", "diff", "soc", "schema", "completion"),
+    *("so-path", "ae-call", "check", "extract", "diff", "doctor", "soc", "schema", "completion"),
 )
 WITH_OPTIONS = [name for name in COMMANDS if name != "sqe"] + ["sqe decode", "sqe encode"]
 WITH_SCHEMA = [name for name in COMMANDS if name not in ("schema", "completion")]
 
 
-COMPILE = re.compile(r"^gcc .*$", re.MULTILINE)
+BUILD = re.compile(r"^(?:gcc|cp) .*$", re.MULTILINE)
 
 
 def run(*args: str, cwd: Path = ROOT) -> str:
@@ -40,7 +40,7 @@ def run(*args: str, cwd: Path = ROOT) -> str:
 def test_samples_are_real_output(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     text = README.read_text("utf-8")
     (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
-    for command in COMPILE.findall(text):
+    for command in BUILD.findall(text):
         subprocess.run(shlex.split(command), cwd=tmp_path, check=True)
 
     def answer(sample: re.Match[str]) -> str:
