@@ -31,7 +31,7 @@ pytestmark = pytest.mark.bench
 
 COUNT: Final = 20_000
 ROUNDS: Final = 5
-RESOLUTIONS: Final = 50_000  # issue 5, section 3
+RESOLUTIONS: Final = 50_000
 CALLS: Final = 20_000
 TABLE_RATIO: Final = 2.2
 CALL_SECONDS: Final = 0.6

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.bench
 
 ROUNDS: Final = 3
 COPIES: Final = 10
-FOLDER_SECONDS: Final = 6.0  # issue 7, section 4
+FOLDER_SECONDS: Final = 6.0
 WHEEL_SECONDS: Final = 8.0
 SPEED_UP: Final = 1.6
 PEAK_MIB: Final = 200.0

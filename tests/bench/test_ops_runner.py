@@ -19,7 +19,7 @@ from tests.ops.library import TENSORS, Data, call, joined, library, toolchain
 pytestmark = pytest.mark.bench
 
 ROUNDS: Final = 20
-ONE_NATIVE: Final = 0.015  # seconds; issue 6, section 3 is about the whole command
+ONE_NATIVE: Final = 0.015  # seconds, of the half that the whole command may take
 CALLS: Final = 500
 RATES: Final = {False: 500, True: 150}  # a second
 TENSOR: Final = 100 << 20

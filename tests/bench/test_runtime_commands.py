@@ -17,7 +17,7 @@ pytestmark = pytest.mark.bench
 
 ROUNDS: Final = 15
 ADD: Final = str(OBJECTS / "AddCustom.o")
-LOOKUP_SECONDS: Final = 3.0  # issue 3, section 4
+LOOKUP_SECONDS: Final = 3.0
 RATIOS: Final = {
     ("register", ADD): 3.5,
     ("register", ADD, "--json"): 3.5,

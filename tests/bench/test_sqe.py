@@ -55,7 +55,7 @@ def seconds(call: Callable[[bytes], object], entries: Sequence[bytes], count: in
 
 
 def test_decode(figure: Figure) -> None:
-    """issue 4: 1,000,000 entries in at most 6 s."""
+    """1,000,000 entries in at most 6 s."""
     entries = [(raw, family) for family, raw, _ in recorded()]
     begin = time.perf_counter()
     for _ in range(COUNT // len(entries)):

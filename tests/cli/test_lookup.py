@@ -236,7 +236,7 @@ def test_names_cannot_drive_a_terminal(tmp_path: Path) -> None:
 
 @pytest.mark.corpus
 def test_real_misses(corpus: Path) -> None:
-    """The note of issue 3: an entry that no table has, explained; on A2 and on A5."""
+    """An entry that no table has, explained; on A2 and on A5."""
     a2, a5 = real(corpus, "A2", "OffsetsRange_67fb"), real(corpus, "A5", "SegmentSumCsr_be10")
     soc = ("--soc", "Ascend950PR_9599")
     zero, keys, answer, folder = each(

@@ -310,7 +310,7 @@ def spoiled(root: Path) -> dict[str, str]:
 
 
 def test_files_that_do_not_open(tmp_path: Path) -> None:
-    """Section 5 of the issue: each has its reason, and the next levels are asked."""
+    """Each has its reason, and the next levels are asked."""
     whys = spoiled(tmp_path)
     line = ("so-path", "--root", str(tmp_path), "--kernel-type", "aicpu", "--require", "--json")
     for name, result in zip(whys, each([(*line, name) for name in whys]), strict=True):

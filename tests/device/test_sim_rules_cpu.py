@@ -165,7 +165,7 @@ class Engine:
 
 @pytest.mark.parametrize("soc", SOCS)
 def test_an_engine_takes_its_place(soc: str) -> None:
-    """The seam of the AE issue: after SIM-14 the entry goes to `ai_cpu`."""
+    """The seam of the engine: after SIM-14 the entry goes to `ai_cpu`."""
     station, engine = Station(soc), Engine()
     station.device.ai_cpu = engine
     entry = station.cpu()

@@ -187,7 +187,7 @@ ONE: Final[list[tuple[dict[str, Any], str, str]]] = [
 
 @pytest.mark.parametrize(("fields", "effect", "kind"), ONE)
 def test_one_field(fields: dict[str, Any], effect: str, kind: str) -> None:
-    """Issue, section 5: a single field that is mutated is exactly that change, both ways round."""
+    """A single field that is mutated is exactly that change, both ways round."""
     base, other = summary(built()), summary(built(**fields))
     found = changes(base, other)
     assert words(found) == [(effect, kind)]
@@ -367,7 +367,7 @@ def test_where_it_was_built_does_not_matter() -> None:
 
 @pytest.mark.parametrize("path", sorted(OBJECTS.glob("*.o")), ids=lambda path: path.stem)
 def test_itself(path: Any) -> None:
-    """Issue, section 5: nothing differs from itself."""
+    """Nothing differs from itself."""
     sidecar = path.with_suffix(".json").read_bytes()
     one = summary(path.read_bytes(), sidecar, path.stem)
     assert changes(one, summary(path.read_bytes(), sidecar, path.stem)) == []

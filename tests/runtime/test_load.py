@@ -98,7 +98,7 @@ def test_a_reset_takes_every_address() -> None:
 
 
 def test_ten_thousand_loads_take_no_memory() -> None:
-    """Issue 3, section 4: neither on the device nor here."""
+    """Neither on the device nor here."""
     process = Process()
     device, loader = process.device(), process.loader
     device.trace = lambda event: None

@@ -220,7 +220,7 @@ def test_similar_names() -> None:
 
 
 def test_entry_where_all_keys_are_zero() -> None:
-    """The note of issue 3: funcEntry=1168, and the binary knows no key."""
+    """As users report it: funcEntry=1168, and the binary knows no key."""
     miss = explain_miss([program(Function("a_0")), program(Function("b"))], Query(entry=1168))
     assert miss.nearest == ("0",)
     assert miss.reason == (
