@@ -74,6 +74,7 @@ def test_a_type_that_does_not_exist(tmp_path: Path) -> None:
 
 
 def test_two_tensors_of_one_name(tmp_path: Path) -> None:
+    """Q-21."""
     op = good(input1=tensor("x"), output1=tensor("y"))
     assert of(tmp_path, {"AddCpu": op}) == [
         ("K415", "op AddCpu", "two inputs are called x"),
@@ -157,6 +158,7 @@ def test_a_library_that_cannot_be_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_package_that_aclnn_ignores(tmp_path: Path, root: str, so: str, is_told: bool) -> None:
+    """OPR-509."""
     files = cpu_vendor({"AddCpu": cpu_info(so)}, {so: holding("AddCpu")})
     found = findings(folder(tmp_path / root, files))
     message = "it is custom_aicpu_ops with libcust_cpu_kernels.so"

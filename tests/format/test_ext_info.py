@@ -58,6 +58,7 @@ def row_of(op: str) -> dict[str, object]:
 
 
 def test_numbers() -> None:
+    """OPR-402."""
     assert {kind.name: kind.value for kind in ExtType} == golden("op_types")["ext_types"]
 
 

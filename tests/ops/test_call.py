@@ -83,7 +83,7 @@ def test_recorded_bytes(row: dict[str, Any]) -> None:
 
 
 def test_memory() -> None:
-    """A block, ext info and workspace; a region for each tensor; addresses in their slots."""
+    """OPR-104, OPR-106: a block, ext info and workspace; a region for each tensor; addresses in their slots."""
     found = call(ADD, [*PAIR, wanted([2], data=floats(9))], force=True)
     block, ext, *tensors, log = found.regions
     assert [bytes_of(block), bytes_of(ext)] == [found.block, found.ext_raw]
@@ -158,7 +158,7 @@ def test_wrong_counts(count: int, dtypes: list[OpDtype], told: str) -> None:
 
 
 def test_counts_that_one_source_has() -> None:
-    """OPR-506: the JSON alone is no reason to refuse, nor a prototype that differs from it."""
+    """Q-6, OPR-506: the JSON alone is no reason to refuse, nor a prototype that differs from it."""
     (remark,) = call(ADD, [PAIR[0], wanted([2])]).remarks
     assert remark[:2] == ("args-differ", "inputs")
     three = proto("Add", [("x", REQUIRED), ("y", REQUIRED), ("n", REQUIRED)], [("z", REQUIRED)])
@@ -273,7 +273,7 @@ def test_a_type_without_a_size() -> None:
 
 
 def test_dynamic_calls() -> None:
-    """OPR-408: by the JSON, by an open dimension, or as asked for."""
+    """OPR-404, OPR-406, OPR-407, OPR-408: by the JSON, by an open dimension, or as asked for."""
     three = describe("Op", info("Op", [("x", [])], [("y", [])], shape_type=3), None)
     kinds = [ExtType.SHAPE_TYPE, ExtType.BITMAP, ExtType.INPUT_SHAPE, ExtType.OUTPUT_SHAPE]
     found = call(three, [PAIR[0], wanted([2], I64)])

@@ -59,6 +59,7 @@ def user(compiler: str, tmp_path: Path) -> str:
 
 
 def test_all_is_there(user: str, runner: str) -> None:
+    """OPR-703."""
     assert missing_needs(user, "/", runner) == ((), (), ())
     assert missing_needs(library(False), "/", runner) == ((), (), ())
 
@@ -80,6 +81,7 @@ def test_a_library_is_missing(user: str, runner: str, tmp_path: Path) -> None:
 
 
 def test_all_functions_are_named(compiler: str, runner: str, tmp_path: Path) -> None:
+    """OPR-702."""
     names = [f"nobody_{number}" for number in range(10, 22)]
     calls = " ".join(f"{name}();" for name in names)
     declared = " ".join(f"void {name}(void);" for name in names)

@@ -10,7 +10,17 @@ import pytest
 from cannkit.errors import UsageError
 from cannkit.format.node_attr import EMPTY_LIST, Attr, AttrKind, attr_bytes
 from cannkit.format.op_dtypes import OpDtype
-from cannkit.ops.op_attrs import KINDS, attr_from_text, attr_of, find_kind
+from cannkit.ops.description import describe
+from cannkit.ops.op_attrs import (
+    KINDS,
+    attr_from_text,
+    attr_of,
+    find_kind,
+    kind_of,
+    named_attr,
+)
+from cannkit.ops.proto_records import ProtoAttr
+from tests.ops.calling import proto
 
 
 @pytest.mark.parametrize(
@@ -143,3 +153,15 @@ def test_values_at_the_ends_of_the_range() -> None:
         assert attr_of("n", value) == attr_from_text("n", str(value), AttrKind.INT)
     assert attr_of("n", float("inf")).value == attr_from_text("n", "inf", AttrKind.FLOAT).value
     assert len(KINDS) == len(set(KINDS))
+
+
+def test_who_tells_the_kind() -> None:
+    """OPR-508: who calls, then the prototype, then the value itself."""
+    op = describe("Op", None, proto("Op", [], [], ProtoAttr("n", AttrKind.FLOAT, True, None)))
+    kinds = [named_attr(key, 2, op)[1].kind for key in ("n:int", "n", "other")]
+    assert kinds == [AttrKind.INT, AttrKind.FLOAT, AttrKind.INT]
+    assert kind_of("n", op) is AttrKind.FLOAT
+    with pytest.raises(UsageError, match="Op has no attribute 'm'"):
+        kind_of("m", op)
+    with pytest.raises(UsageError, match="attribute 'm': which kind\\?: no prototype tells it"):
+        kind_of("m", describe("Op", None, None, "the package has none"))

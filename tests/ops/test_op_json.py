@@ -90,6 +90,7 @@ def test_one_number_twice() -> None:
     ],
 )
 def test_keys(more: dict[str, str], name: str, value: object) -> None:
+    """OPR-901."""
     op, odd = of(INFO | more)
     assert (getattr(op, name), odd) == (value, [])
 

@@ -124,7 +124,7 @@ def test_dynamic_inputs(emulated: bool) -> None:
 
 @EMULATED
 def test_shapes_come_back(emulated: bool) -> None:
-    """OPR-410."""
+    """Q-12, Q-13, OPR-410."""
     args = [given([4], floats(0, 1, 0, 2)), wanted([4], I64)]
     known, static = session(emulated).run_many(
         call("NonZero", args, is_dynamic=is_dynamic) for is_dynamic in (True, False)
@@ -178,7 +178,7 @@ def test_a_refusal_says_why(emulated: bool) -> None:
 
 @EMULATED
 def test_codes_that_pass(emulated: bool) -> None:
-    """OPR-602: a fault is a special code of aicpusd alone."""
+    """OPR-601, OPR-602: a fault is a special code of aicpusd alone."""
     args, attrs = [given([1], floats(0)), wanted([1])], {"code": Attr(AttrKind.INT, 501)}
     answers = []
     for lib in ("AICPUKernel", "CUSTAICPUKernel"):
@@ -206,7 +206,7 @@ def test_a_null_address_is_told(emulated: bool) -> None:
 
 @EMULATED
 def test_what_is_printed(emulated: bool) -> None:
-    """It comes back where the process made one call, whatever that returned."""
+    """Q-16: it comes back where the process made one call, whatever that returned."""
     say = call("Say", [given([1], floats(0)), wanted([1])])
     blocks = call("Say", [wanted([1])], function="RunCpuKernelWithBlock", blocks=2)
     alone, several = (session(emulated).run(each) for each in (say, blocks))
@@ -218,6 +218,7 @@ def test_what_is_printed(emulated: bool) -> None:
 
 @EMULATED
 def test_log_lines(emulated: bool) -> None:
+    """OPR-720, Q-17."""
     args = [given([1], floats(0)), wanted([1])]
     result = session(emulated).run(call("Say", args))
     shown = ["WARNING", "ERROR"]
@@ -399,7 +400,7 @@ def test_what_is_no_library(tmp_path: Path, at: int, byte: int, why: str) -> Non
 
 
 def test_what_each_call_logs() -> None:
-    """OPR-731: of the sharder that no process here has nobody wants to know."""
+    """OPR-730, OPR-731: of the sharder that no process here has nobody wants to know."""
     result = session().run(add(1))
     line = LogLine(0, 3, "Function[ParallelFor] is null")
     result = result._replace(logs=(line,), records=())
