@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TENSOR_LIMIT: Final = 1 << 30  # bytes
 TILING_LIMIT: Final = 1 << 20  # bytes
+BLOCK_LIMIT: Final = 16 << 20  # bytes of an argument block
 DIMENSIONS: Final = 32
 WORD: Final = 1 << 64
 UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -271,3 +272,19 @@ def _tensor_file(spec: ArgSpec, path: str) -> Contents:
         why = f"{shape_text(spec.dtype, spec.shape)} takes {needed} bytes, the file has {size}"
         raise InputError("cannot use the file", where=path, why=why)
     return Contents(window, needed, spec.shape)
+
+
+def hex_or_file(text: str, option: str, limit: int) -> bytes:
+    """Bytes in hex, or those of `@FILE`, at most `limit`. Raises UsageError, InputError."""
+    if text.startswith("@"):
+        from cannkit.inputs.files import open_window
+
+        window = open_window(text[1:])
+        if len(window) > limit:
+            why = f"{option} takes at most {limit} bytes, the file has {len(window)}"
+            raise InputError("cannot use the file", where=text[1:], why=why)
+        return bytes(window[0 : len(window)])
+    try:
+        return bytes.fromhex(text.removeprefix("0x"))
+    except ValueError:
+        raise UsageError(f"{option} {brief(text)}: neither @FILE nor whole bytes in hex") from None

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cannkit.cli.arg_spec import ArgSpec, Contents, Role, contents_of, parse_spec
+from cannkit.cli.arg_spec import (
+    BLOCK_LIMIT,
+    ArgSpec,
+    Contents,
+    Role,
+    contents_of,
+    hex_or_file,
+    parse_spec,
+)
 from cannkit.cli.options import number
 from cannkit.cli.output import Target, check_outputs, check_targets, check_writable, write_files
-from cannkit.errors import InputError, UsageError, brief
+from cannkit.errors import UsageError, brief
 
 if TYPE_CHECKING:
     from cannkit.api.runtime import Runtime
@@ -18,7 +26,6 @@ if TYPE_CHECKING:
 
 PIECE: Final = 1 << 20  # bytes that are copied at a time
 HOST_TO_DEVICE: Final = 1  # aclrtMemcpyKind
-BLOCK_LIMIT: Final = 16 << 20  # bytes of --args-hex
 AXES: Final = 3
 GRID_HINT: Final = "or --grid X,Y,Z for a SIMT kernel"
 LIBRARY_HINT: Final = f"{GRID_HINT}; of an AI CPU library, --op NAME calls an operator"
@@ -145,7 +152,8 @@ def read_arguments(inputs: Sequence[str], args: Sequence[str], args_hex: str | N
     if args_hex is not None and args_hex.startswith("@"):
         read.append(args_hex[1:])
     check_outputs({_option(at): spec.out for at, spec in enumerate(specs)}, read)
-    contents, block = [contents_of(spec) for spec in specs], _block(args_hex)
+    contents = [contents_of(spec) for spec in specs]
+    block = None if args_hex is None else hex_or_file(args_hex, "--args-hex", BLOCK_LIMIT)
     targets = {at: Target.of(spec.out) for at, spec in enumerate(specs) if spec.out is not None}
     for target in targets.values():
         check_writable(target)
@@ -167,23 +175,3 @@ def _allocated(runtime: Runtime, text: str, size: int) -> int:
         why = error.why if error.why != f"{size} bytes" else ""
         where = f"--arg {brief(text)}"
         raise RtError(status, what, where=where, why=why, hint=error.hint) from error
-
-
-def _block(text: str | None) -> bytes | None:
-    """The bytes of --args-hex."""
-    if text is None:
-        return None
-    if text.startswith("@"):
-        from cannkit.inputs.files import open_window
-
-        window = open_window(text[1:])
-        if len(window) > BLOCK_LIMIT:
-            why = f"an argument block has at most {BLOCK_LIMIT} bytes, the file {len(window)}"
-            raise InputError("cannot use the file", where=text[1:], why=why)
-        return bytes(window[0 : len(window)])
-    try:
-        return bytes.fromhex(text.removeprefix("0x"))
-    except ValueError:
-        raise UsageError(
-            f"--args-hex {brief(text)}: neither @FILE nor whole bytes in hex"
-        ) from None

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from cannkit.ops.op_args import OpArg
 
 AUTO: Final = "auto"
-ROLES: Final = (Role.IN, Role.OUT, Role.INOUT)
 FORMS: Final = (
     "in:DTYPE[SHAPE]@FILE, in:DTYPE[SHAPE]=VALUES (or zeros, ones, arange, random:SEED, hex:BYTES), "
     "out:DTYPE[SHAPE], out:DTYPE[SHAPE]@FILE, out:auto, inout:..., null"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from cannkit.cli.arg_spec import BLOCK_LIMIT, hex_or_file
 from cannkit.cli.launch_op_options import option_given
 from cannkit.errors import InputError, UsageError, brief
 
@@ -26,7 +27,6 @@ TIMEOUT: Final = 10.0
 MEMORY: Final = 2048  # MiB
 ATTR: Final = re.compile(r"([^:=]{1,256})(?::([^=]*))?=(.*)", re.DOTALL)
 SESSION: Final = re.compile(r"([0-9]{1,20})(?::([0-9]{1,20}))?(?::([01]))?")
-EXT_LIMIT: Final = 1 << 20
 
 
 class OpRequest(NamedTuple):
@@ -224,22 +224,6 @@ def registered(package: Package, request: OpRequest) -> frozenset[str] | None:
     )
 
 
-def raw_bytes(text: str, option: str) -> bytes:
-    """Bytes in hex, or those of `@FILE`. Raises UsageError, InputError."""
-    if text.startswith("@"):
-        from cannkit.inputs.files import open_window
-
-        window = open_window(text[1:])
-        if len(window) > EXT_LIMIT:
-            why = f"it has more than {EXT_LIMIT} bytes"
-            raise InputError("cannot use the file", where=text[1:], why=why)
-        return bytes(window[0 : len(window)])
-    try:
-        return bytes.fromhex(text.removeprefix("0x"))
-    except ValueError:
-        raise UsageError(f"{option} {brief(text)}: neither @FILE nor whole bytes in hex") from None
-
-
 def prepared(
     package: Package, request: OpRequest, spelled: Sequence[Spelled]
 ) -> tuple[Description, Prepared]:
@@ -253,8 +237,8 @@ def prepared(
     if request.args_hex is not None:
         if request.attrs:
             raise UsageError("--args-hex has the attributes in its NodeDef: no --attr beside it")
-        block = raw_bytes(request.args_hex, "--args-hex")
-        ext = raw_bytes(request.ext_hex or "", "--ext-hex")
+        block = hex_or_file(request.args_hex, "--args-hex", BLOCK_LIMIT)
+        ext = hex_or_file(request.ext_hex or "", "--ext-hex", BLOCK_LIMIT)
         call = prepare_raw(memoryview(block), memoryview(ext), args, options)
         if call.op != request.op:
             raise UsageError(

@@ -15,7 +15,6 @@ SHAPE: Final = struct.Struct("<i8q")  # OPR-403: type, dims
 RANK: Final = 8
 END: Final = -(1 << 63)  # the dimension that ends a list of less than 8
 I64_MAX: Final = (1 << 63) - 1
-DIMS_AT: Final = 4
 ADDRESS_AT: Final = 8  # of the workspace, in its entry
 
 
@@ -81,11 +80,11 @@ class ExtInfo(NamedTuple):
             yield entry, at
             at += len(entry.value)
 
-    @property
-    def workspace_slot(self) -> int | None:
-        """The offset of the address of the last WORKSPACE_INFO entry."""
-        slots = [at for entry, at in self.placed() if entry.type == ExtType.WORKSPACE_INFO]
-        return slots[-1] + ADDRESS_AT if slots else None
+    def workspaces(self) -> Iterator[tuple[int, int]]:
+        """The size of each workspace, bytes, and the offset of its address."""
+        for entry, at in self.placed():
+            if entry.type == ExtType.WORKSPACE_INFO:
+                yield int.from_bytes(entry.value[:ADDRESS_AT], "little"), at + ADDRESS_AT
 
     def shape_slots(self, kind: ExtType) -> tuple[int, ...]:
         """The offset of each ShapeAndType of the INPUT_SHAPE or OUTPUT_SHAPE entries."""

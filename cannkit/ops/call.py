@@ -8,10 +8,8 @@ from typing import Final, NamedTuple
 
 from cannkit.errors import ReadWarning, UsageError, brief
 from cannkit.format.ext_info import (
-    ADDRESS_AT,
     RANK,
     ExtInfo,
-    ExtType,
     bitmap,
     encode_ext,
     input_shapes,
@@ -37,7 +35,7 @@ BLOCK_FUNCTION: Final = "RunCpuKernelWithBlock"
 MOST_BLOCKS: Final = 4096
 ALIGNS: Final = tuple(1 << bits for bits in range(13))
 RANGE_SHAPE: Final = 3  # OPR-402, row 0: what is sent where the JSON has no other
-PARAM, EXT, FIRST_TENSOR = range(3)  # regions of a call
+PARAM, EXT = range(2)  # regions of a call; tensors come next
 SIZE_OF: Final = struct.Struct("<Q").unpack_from  # of a workspace, in its entry
 
 
@@ -226,15 +224,12 @@ def placed(
         places.append(place)
         relocations.append(Relocation(PARAM, io_slot(slot), place))
     log = None
-    for entry, at in parts.ext.placed():
-        if entry.type != ExtType.WORKSPACE_INFO:
-            continue
-        (size,) = SIZE_OF(entry.value)
+    for size, slot in parts.ext.workspaces():
         if size > TENSOR_LIMIT:
             raise UsageError(f"a workspace of {size:,} bytes", why="at most 1 GiB")
         log = len(regions)
         regions.append(Region(None, size))
-        relocations.append(Relocation(EXT, at + ADDRESS_AT, log))
+        relocations.append(Relocation(EXT, slot, log))
     return Prepared(
         op=parts.node.op,
         function=function,

@@ -94,11 +94,11 @@ def test_coalesce() -> None:
 
 def test_the_workspace_slot() -> None:
     raw = bytearray(ext_of(row_of("Coalesce")))
-    slot = decode_ext(bytes(raw)).workspace_slot
-    assert slot == len(raw) - 8
+    ((size, slot),) = decode_ext(bytes(raw)).workspaces()
+    assert (size, slot) == (4096, len(raw) - 8)
     struct.pack_into("<Q", raw, slot, 0x7000)
     assert decode_ext(bytes(raw)).entries[-1] == workspace(4096, 0x7000)
-    assert ExtInfo((bitmap(1),)).workspace_slot is None
+    assert [*ExtInfo((bitmap(1),)).workspaces()] == []
 
 
 @given(INFO)

@@ -126,8 +126,7 @@ def call(
     ext = encode_ext(info)
     tensors = (*inputs, *outputs)
     block = encode_block(len(tensors), node, len(ext))
-    slot = info.workspace_slot
-    assert slot is not None
+    *_, (_, slot) = info.workspaces()
     regions = [Region(memoryview(raw), len(raw)) for raw in (block, ext)]
     regions.append(Region(None, WORKSPACE_SIZE))
     regions += [
