@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -36,7 +35,6 @@ MOST_BLOCKS: Final = 4096
 ALIGNS: Final = tuple(1 << bits for bits in range(13))
 RANGE_SHAPE: Final = 3  # OPR-402, row 0: what is sent where the JSON has no other
 PARAM, EXT = range(2)  # regions of a call; tensors come next
-SIZE_OF: Final = struct.Struct("<Q").unpack_from  # of a workspace, in its entry
 
 
 class CallOptions(NamedTuple):
