@@ -74,12 +74,10 @@ class OpCaller:
             self.overruns.append((place, f"{each.size} bytes {each.where} it were written"))
         after = dict(after_of(spans, outcome))
         segments = tuple(after.get(at, each.data) for at, each in enumerate(argument.segments))
-        printed = (outcome.stdout + outcome.stderr).decode("utf-8", "replace")
         code = outcome.calls[0].ret
         assert code is not None  # the run is whole
-        return Returned(
-            code, segments, (), printed
-        )  # no device sees an overrun: the result tells it
+        nothing = ()  # no device sees an overrun: the result tells it
+        return Returned(code, segments, nothing, outcome.printed)
 
     def _region_at(self, address: int) -> int:
         return next((each for each, at in self.addresses.items() if at == address), PARAM)

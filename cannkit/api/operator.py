@@ -39,7 +39,8 @@ class OperatorRun(NamedTuple):
 
     `returned` is None where the process ended: `ended` tells how, in words. `status` is the code of the AI
     CPU engine, `reason` what the operator says itself, `log` its other lines. `changed` are inputs that it
-    wrote, by number, as they are afterwards.
+    wrote, by number, as they are afterwards. `printed` is what it wrote to stdout and stderr, where its process
+    made no other call.
     """
 
     outputs: tuple[Array, ...]
@@ -52,6 +53,7 @@ class OperatorRun(NamedTuple):
     ended: str | None
     seconds: float
     emulated: bool
+    printed: str = ""
 
     @property
     def is_good(self) -> bool:
@@ -211,6 +213,8 @@ class Operator:
 
         description = self.description
         given = _ordered(inputs, description.inputs)
+        if unknown := [number for number in inout if not 0 <= number < len(given)]:
+            raise UsageError(f"inout: there is no input {unknown[0]}")
         args = [
             input_of(number, value, Role.INOUT if number in inout else Role.IN, name)
             for number, (name, value) in enumerate(given)
@@ -252,6 +256,7 @@ def run_of(result: OpResult) -> OperatorRun:
         ended,
         result.seconds,
         result.emulated,
+        result.printed if child is None else child.output,
     )
 
 

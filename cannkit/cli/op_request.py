@@ -86,7 +86,12 @@ def request_of(context: typer.Context) -> OpRequest:
         values[name] = tuple(values[name] or ())
     for name in ("emulate", "sqe", "color"):
         values[name] = str(values[name])
-    return OpRequest(**values)
+    request = OpRequest(**values)
+    if request.sqe == "hex" or (request.sqe != "table" and not request.trace):
+        raise UsageError(f"--sqe {request.sqe} is not for an operator", hint="--trace --sqe none")
+    if request.trace and request.align is not None:
+        raise UsageError("--align is not for --trace", why="tensors lie as device memory has them")
+    return request
 
 
 def package_of(request: OpRequest) -> Package:
@@ -248,5 +253,10 @@ def prepared(
     if request.ext_hex is not None:
         raise UsageError("--ext-hex goes with --args-hex")
     description = described(package, request.op, request)
-    attrs = dict(attr_of_text(text, description) for text in request.attrs)
+    attrs: dict[str, Attr] = {}
+    for text in request.attrs:
+        name, attr = attr_of_text(text, description)
+        if name in attrs:
+            raise UsageError(f"--attr {brief(name)} is there twice")
+        attrs[name] = attr
     return description, prepare(description, args, attrs, options)

@@ -50,7 +50,11 @@ RUNNER: Final = (
     ),
 )
 PROTO_READER: Final = (
-    Unit("proto_reader", ("proto_reader.cc",), ("-std=c++17", "-O1", "-rdynamic", "-ldl")),
+    Unit(
+        "proto_reader",
+        ("proto_reader.cc",),
+        ("-std=c++17", "-O1", "-fPIE", "-pie", "-rdynamic", "-ldl"),
+    ),
 )
 HEADER: Final = ".h"
 
@@ -88,7 +92,7 @@ def built(
     if not _is_whole(place, units, target):
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=MINE)
-            _compile_all(units, target, compiler, place)
+            _compile_all(units, target, compiler, place, _zig_caches(env))
         except OSError as error:
             where, hint = str(folder), f"set {CACHE_VAR} to a folder that can be written"
             raise OutputError(
@@ -140,13 +144,17 @@ def _is_program(file: Path, target: Machine | None) -> bool:
 
 
 def _compile_all(
-    units: tuple[Unit, ...], target: Machine | None, compiler: Tool, place: Path
+    units: tuple[Unit, ...],
+    target: Machine | None,
+    compiler: Tool,
+    place: Path,
+    env: Mapping[str, str],
 ) -> None:
     """Into a new folder that gets its name when it is whole; of two that compile at once one wins."""
     new = Path(tempfile.mkdtemp(prefix="new-", dir=place.parent))
     try:
         for unit in units:
-            _compile(unit, target, compiler, new)
+            _compile(unit, target, compiler, new, env)
         try:
             new.rename(place)
         except OSError:  # what is there is whole by now, or makes room
@@ -165,14 +173,22 @@ def _exchange(place: Path, new: Path) -> None:
         new.rename(place)
 
 
-def _compile(unit: Unit, target: Machine | None, compiler: Tool, folder: Path) -> None:
+def _zig_caches(env: Mapping[str, str]) -> Mapping[str, str]:
+    """Where zig keeps its own: beside ours, for there may be no HOME."""
+    place = str(cache_folder(env).with_name("zig"))
+    return {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place}
+
+
+def _compile(
+    unit: Unit, target: Machine | None, compiler: Tool, folder: Path, env: Mapping[str, str]
+) -> None:
     file = folder / unit.name
     sources = [str(NATIVE / each) for each in unit.sources if not each.endswith(HEADER)]
     command = [*compiler.command, *sources, "-o", str(file), *unit.options]
     what = f"cannot compile {unit.sources[0]}"
     hint = "cannkit doctor tells what is installed"
     try:
-        code, said = _run(command, folder)
+        code, said = _run(command, folder, {**env, **os.environ})
     except (OSError, subprocess.SubprocessError) as error:
         raise CannotRunError(what, where=compiler.path, why=reason(error), hint=hint) from error
     if code or not file.is_file():
@@ -186,7 +202,7 @@ def _compile(unit: Unit, target: Machine | None, compiler: Tool, folder: Path) -
         raise CannotRunError(what, where=compiler.path, why=why, hint=hint)
 
 
-def _run(command: list[str], folder: Path) -> tuple[int, bytes]:
+def _run(command: list[str], folder: Path, env: Mapping[str, str]) -> tuple[int, bytes]:
     """The code that a compiler ends with, and what it prints; with it ends all that it has started."""
     with subprocess.Popen(  # noqa: S603  (a compiler that the user has)
         command,
@@ -194,6 +210,7 @@ def _run(command: list[str], folder: Path) -> tuple[int, bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=folder,
+        env=env,
         start_new_session=True,
     ) as process:
         try:

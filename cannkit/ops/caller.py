@@ -169,8 +169,8 @@ class RunnerCaller:
         segments = tuple(
             after.get(number, segment.data) for number, segment in enumerate(argument.segments)
         )
-        printed = (outcome.stdout + outcome.stderr).decode("utf-8", "replace")
-        return Returned(code, segments, tuple(overruns_of(spans, outcome)), printed)
+        overruns = tuple(overruns_of(spans, outcome))
+        return Returned(code, segments, overruns, outcome.printed)
 
     def _found(self, placed: Placed, name: str, provider: str = "") -> Found:
         self._functions.append((placed, name))

@@ -12,6 +12,7 @@ from cannkit.format.node_def import DynamicIdx
 from cannkit.format.op_dtypes import OpDtype
 from cannkit.ops.call_checks import Checks, check_count
 from cannkit.ops.description import DescribedTensor, Description
+from cannkit.ops.proto_records import Presence
 
 TENSOR_LIMIT: Final = 1 << 30  # Q-19
 TOTAL_LIMIT: Final = 4 << 30
@@ -122,6 +123,9 @@ class _Maker:
         inputs: Sequence[CallTensor] | None,
     ) -> CallTensor:
         if arg.role is Role.NULL:
+            if declared is not None and declared.presence is Presence.REQUIRED:
+                place = f"{where} ({brief(name)})"
+                self._checks.warn("input-missing", place, "the prototype requires it")
             return CallTensor(name, OpDtype.FLOAT, (), (), 0, None, at, True)
         where = f"{where} ({brief(name)})"
         dtype, shape = (
@@ -149,12 +153,13 @@ class _Maker:
         """OPR-1302: that of the argument, or of the first input, which is told where it may be another."""
         if arg.shape is not None:
             return arg.shape
-        if not inputs or inputs[0].is_null:
+        there = [each for each in inputs or () if not each.is_null]
+        if not there:
             raise UsageError(f"{where}: say its shape", why="there is no input that has one")
-        first, types = inputs[0], set(declared.dtypes if declared else ())
-        if types != set(first.types) or any(each.shape != first.shape for each in inputs):
+        first, types = there[0], set(declared.dtypes if declared else ())
+        if types != set(first.types) or any(each.shape != first.shape for each in there):
             shape = ",".join(map(str, first.shape))
-            guess = f"its shape [{shape}] is a guess: that of input 0 ({brief(first.name)})"
+            guess = f"its shape [{shape}] is a guess: that of {brief(first.name)}"
             self._checks.warn("shape-guessed", where, guess)
         return first.shape
 

@@ -12,7 +12,7 @@ from cannkit.format.sidecar import parse_json
 from cannkit.image.kernel_object import capped
 
 MOST_OPS: Final = 1 << 14  # the largest known file has 490
-MOST_TENSORS: Final = 256  # of an operator; the largest known one has 11
+MOST_TENSORS: Final = 4096  # of an operator; the largest known one has 11
 MOST_TYPES: Final = 256  # names in one list
 SHAPE_TYPES: Final = (1, 2, 3, 4)  # OPR-402, row 0
 INFERABLE: Final = 1

@@ -104,7 +104,8 @@ class Outcome(NamedTuple):
     @property
     def printed(self) -> str:
         """What it wrote to stdout, then to stderr."""
-        return (self.stdout + self.stderr).decode("utf-8", "replace")
+        between = b"\n" if self.stdout and self.stderr and self.stdout[-1:] != b"\n" else b""
+        return (self.stdout + between + self.stderr).decode("utf-8", "replace")
 
     @property
     def said(self) -> str:

@@ -310,3 +310,10 @@ def test_kinds_of_attributes(package: Path) -> None:
     }
     with pytest.raises(UsageError, match="unknown kind 'real'"):
         attr.run([], {"a:real": 2}, [("int64", (1,))])
+
+
+def test_what_is_printed() -> None:
+    say = cannkit.Operator(library(False), "Say")
+    assert say.run([], outputs=[]).printed == "on stdout\non stderr\n"
+    with pytest.raises(UsageError, match="inout: there is no input 9"):
+        say.run([], outputs=[], inout=[9])

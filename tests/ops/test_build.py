@@ -12,7 +12,7 @@ from threading import Timer
 import pytest
 
 from cannkit.errors import OutputError
-from cannkit.ops.build import built_runner
+from cannkit.ops.build import built_proto_reader, built_runner
 from cannkit.ops.errors import CannotRunError
 from cannkit.ops.toolchain import Missing, Toolchain
 
@@ -195,3 +195,20 @@ def test_a_relative_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.chdir(tmp_path)
     path = build(tools(Path(), XDG_CACHE_HOME="", HOME="home"))
     assert Path(path).is_relative_to(tmp_path / "home/.cache/cannkit/native")
+
+
+def test_a_compiler_that_makes_no_position_independent_code(cache: Path, tmp_path: Path) -> None:
+    """As zig and some distributions have it: a loadable program is asked for."""
+    compiler = script(tmp_path, 'exec c++ -no-pie -fno-pie "$@"')
+    found = tools(cache, CANNKIT_CXX=compiler)
+    if isinstance(found.host_compiler(is_cpp=True), Missing):
+        pytest.skip("a C++ compiler is missing")
+    assert Path(built_proto_reader(found)).is_file()
+
+
+def test_zig_keeps_its_own_beside_ours(cache: Path, tmp_path: Path) -> None:
+    """There may be no HOME, or one that cannot be written."""
+    told = tmp_path / "told"
+    names = "$ZIG_GLOBAL_CACHE_DIR $ZIG_LOCAL_CACHE_DIR"
+    build(tools(cache, CANNKIT_CC=script(tmp_path, f'echo "{names}" >{told}; exec cc "$@"')))
+    assert set(told.read_text().split()) == {str(cache / "cannkit/zig")}

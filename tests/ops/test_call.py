@@ -429,7 +429,7 @@ def test_shapes_that_are_guessed_are_told() -> None:
     assert call(ADD, [*PAIR, auto]).remarks == ()
     wide = call(ADD, [given([2], EIGHT), given([1, 2], EIGHT), auto])
     assert wide.remarks == (
-        ("shape-guessed", "output 0 (z)", "its shape [2] is a guess: that of input 0 (x)"),
+        ("shape-guessed", "output 0 (z)", "its shape [2] is a guess: that of x"),
     )
     place = describe("ArgMax", info("ArgMax", [("x", [F32])], [("place", [INT])]), None)
     assert [each.code for each in call(place, [PAIR[0], auto]).remarks] == ["shape-guessed"]
@@ -445,3 +445,14 @@ def test_dynamic_inputs_that_only_the_prototype_has() -> None:
     assert call(op, args).remarks == (
         ("count-differs", "N", "it is 1 by default, x has 3 tensors"),
     )
+
+
+def test_a_required_input_that_is_not_given() -> None:
+    """OPR-308: a placeholder is for an optional one; the shape of an output is that of another input."""
+    op = describe("Op", None, proto("Op", [("x", REQUIRED), ("y", OPTIONAL)], [("z", REQUIRED)]))
+    found = call(op, [OpArg(Role.NULL), given([2], EIGHT), wanted(None)])
+    assert found.remarks == (("input-missing", "input 0 (x)", "the prototype requires it"),)
+    assert found.outputs[0].shape == (2,)
+    assert call(op, [given([2], EIGHT), OpArg(Role.NULL), wanted([2])]).remarks == ()
+    with pytest.raises(UsageError, match="there is no input that has one"):
+        call(op, [OpArg(Role.NULL), OpArg(Role.NULL), wanted(None)])
