@@ -31,6 +31,7 @@ from cannkit.errors import (
     CannkitError,
     ExitCode,
     InputError,
+    ReadWarning,
     UsageError,
     brief,
     unexpected,
@@ -56,6 +57,14 @@ class Case(NamedTuple):
     op: str | None
     files: OutputFiles
     error: CannkitError | None
+    findings: tuple[ReadWarning, ...] = ()
+
+
+class Described(NamedTuple):
+    """What an operator takes, and what is odd about its name."""
+
+    description: Description
+    findings: tuple[ReadWarning, ...] = ()
 
 
 class CaseMaker:
@@ -66,7 +75,7 @@ class CaseMaker:
         self._request = request
         self._library = library
         self._options = call_options(request)
-        self._described: dict[str, Description | CannkitError] = {}
+        self._described: dict[str, Described | CannkitError] = {}
 
     def make(self, raw: bytes | None, line: int) -> tuple[Case, Prepared | None]:
         """The call of a line, or a case with an error; it raises none."""
@@ -78,7 +87,8 @@ class CaseMaker:
             if not isinstance(op, str):
                 op = None
                 raise UsageError("the case names no operator", hint=FORM)
-            call, files = self._prepared(op, found)
+            description, findings = self._description(op)
+            call, files = self._prepared(description, found)
         except CannkitError as error:
             return Case(line, name, op, OutputFiles(()), error), None
         except (RecursionError, MemoryError, ValueError, TypeError, OverflowError) as error:
@@ -86,12 +96,13 @@ class CaseMaker:
             if isinstance(error, MemoryError):
                 return Case(line, name, op, OutputFiles(()), unexpected(error)), None
             return Case(line, name, op, OutputFiles(()), wrong), None
-        return Case(line, name, op, files, None), call
+        return Case(line, name, op, files, None, findings), call
 
-    def _prepared(self, op: str, case: Mapping[str, Any]) -> tuple[Prepared, OutputFiles]:
+    def _prepared(
+        self, description: Description, case: Mapping[str, Any]
+    ) -> tuple[Prepared, OutputFiles]:
         from cannkit.ops.call import prepare
 
-        description = self._description(op)
         spelled = list(spelled_args(case))
         attrs = dict(attrs_of(case.get("attrs") or {}, description))
         for text in self._request.attrs:
@@ -100,11 +111,18 @@ class CaseMaker:
         call = prepare(description, [each.arg for each in spelled], attrs, options)
         return call, OutputFiles.of(spelled, [self._library])
 
-    def _description(self, op: str) -> Description:
+    def _description(self, op: str) -> Described:
+        """What an operator takes; of one that nobody knows the library says what it thinks of it."""
+        from cannkit.ops.description import describe
+
         found = self._described.get(op)
         if found is None:
             try:
-                found = described(self._package, op, self._request)
+                found = Described(described(self._package, op, self._request))
+            except UsageError as error:
+                told = "; ".join(filter(None, (error.what, error.hint)))
+                finding = ReadWarning("unknown-op", brief(op), told)
+                found = Described(describe(op, None, None), (finding,))
             except CannkitError as error:
                 found = error
             if len(self._described) < MOST_DESCRIBED:
@@ -169,6 +187,7 @@ def run_cases(package: Package, request: OpRequest) -> int:
             strict=request.strict is True,
             case=case.line,
             id=case.id,
+            findings=case.findings,
         )
         document = LaunchOpDocument.of(result, ran)
         if document.error is None:

@@ -639,6 +639,9 @@ def test_cases(lib: Path, tmp_path: Path) -> None:
     assert answers[6]["child"]["signal"] == 11
     assert answers[-1]["reason"].endswith(": the value of x is bad")
     assert answers[4]["error"]["hint"] == "did you mean 'args'?"
+    assert answers[5]["returned"] == FAILED  # the library has the last word on a name
+    assert answers[5]["findings"][0]["code"] == "unknown-op"
+    assert answers[5]["findings"][0]["message"].startswith("unknown operator 'Nothing'")
     assert found.code == ExitCode.INPUT
     assert found.errors[-1] == "cannkit: 13 cases: 10 failed"
     assert launch(lib, "--cases", file, "-q").err == b""
