@@ -42,12 +42,10 @@ CUSTOM: Final = "CUSTAICPUKernel"
 class OpTrace(NamedTuple):
     """A call through the stack as far as it came. `launched` is None where the runtime refused it.
 
-    `program` is the JSON that was registered: of the package, or one of our own.
-
-    `blocks` is what the engine tells of each block, `task` what the device tells of the entry, `ring` head
-    and tail of the stream at submission, `addresses` where each region of the call lies on the device, but
-    for the block. `error` is how it ended for the host, on the device where `is_fault`. `result` is None
-    where no block was called.
+    `program` is the JSON that was registered: of the package, or one of our own. `blocks` is what the engine
+    tells of each block, `task` what the device tells of the entry, `ring` head and tail of the stream at
+    submission, `addresses` where each region of the call lies on the device, but for the block. `error` is
+    how it ended for the host, on the device where `is_fault`. `result` is None where no block was called.
     """
 
     runtime: Runtime

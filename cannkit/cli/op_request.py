@@ -173,22 +173,20 @@ def session_of(library: str, request: OpRequest) -> OpSession:
     from cannkit.ops.runner import Emulate, Runner
     from cannkit.ops.session import LOG_LEVEL, OpSession
 
-    timeout = TIMEOUT if request.timeout is None else request.timeout
-    if not 0 < timeout <= 1e9:
-        raise UsageError(f"--timeout {timeout}", hint="a number of seconds above 0")
     threads = number(request.threads, "--threads")
-    if threads is not None and not 0 < threads <= 1024:
-        raise UsageError(f"--threads {threads}", hint="1 to 1024")
-    return OpSession(
-        library,
-        Emulate(request.emulate),
-        request.sysroot,
-        timeout,
-        (request.memory or MEMORY) * MIB,
-        threads or 1,
-        1 if request.verbose else LOG_LEVEL,
-        Runner(),
-    )
+    try:
+        return OpSession(
+            library,
+            Emulate(request.emulate),
+            request.sysroot,
+            TIMEOUT if request.timeout is None else request.timeout,
+            (request.memory or MEMORY) * MIB,
+            1 if threads is None else threads,
+            1 if request.verbose else LOG_LEVEL,
+            Runner(),
+        )
+    except UsageError as error:  # by the name of the option
+        raise UsageError(f"--{error.what}", hint=error.hint) from None
 
 
 def machine_of(library: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -62,7 +63,7 @@ def checkup(toolchain: Toolchain, sysroot: str | None = None) -> tuple[Ability, 
             (What.NATIVE, lambda: _run(toolchain, emulate=False)),
             (What.EMULATION, lambda: _run(toolchain, emulate=True, sysroot=sysroot)),
             (What.PROTOTYPES, lambda: built_proto_reader(toolchain)),
-            (What.ARRAYS, _import_numpy),
+            (What.ARRAYS, _find_numpy),
         )
     )
 
@@ -117,8 +118,6 @@ def _own_libc() -> str | None:
     return None
 
 
-def _import_numpy() -> None:
-    from importlib.util import find_spec
-
+def _find_numpy() -> None:
     if find_spec("numpy") is None:
         raise CannotRunError("numpy is missing", hint="pip install numpy")

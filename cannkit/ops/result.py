@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import Final, NamedTuple
+from operator import attrgetter
+from typing import Final, NamedTuple, TypeVar
 
 from cannkit.ae.caller import Verdict
 from cannkit.ae.scheduler import LogClass, Response, Site, classify, respond
@@ -20,6 +22,8 @@ from cannkit.ops.call import EXT, Prepared
 from cannkit.ops.op_args import CallTensor
 from cannkit.ops.runner import LogLine, Outcome
 from cannkit.runtime.cpu_ops import KERNEL_LIBS
+
+T = TypeVar("T")
 
 PIECE: Final = 1 << 20
 OVERRUN: Final = "overrun"  # of a remark
@@ -158,21 +162,27 @@ def read_result(
     child = None
     if None in returns:
         child = outcome.verdict(timeout, lambda number: _named(prepared, number - first_region))
-    overruns = (
-        (each.region - first_region, f"{each.size} bytes {each.where} it were written")
-        for each in outcome.overruns
-    )
+    overruns = _of(outcome.overruns, first_region, len(prepared.regions), attrgetter("region"))
     end = CallEnd(
         lambda number: memory.region(first_region + number),
         returns,
         sum(each.ns for each in done) / 1e9,
         child,
-        tuple(line for line in outcome.logs if line.call in span),
-        tuple(each for each in overruns if 0 <= each[0] < len(prepared.regions)),
+        _of(outcome.logs, first_call, len(span), attrgetter("call")),
+        tuple(
+            (each.region - first_region, f"{each.size} bytes {each.where} it were written")
+            for each in overruns
+        ),
         outcome.emulated,
         outcome.printed if len(outcome.calls) == len(span) else "",
     )
     return result_of(prepared, end)
+
+
+def _of(found: Sequence[T], first: int, count: int, number: Callable[[T], int]) -> tuple[T, ...]:
+    """Those of some calls or regions, out of the ones of a whole batch, which are in order."""
+    start = bisect_left(found, first, key=number)
+    return tuple(found[start : bisect_left(found, first + count, start, key=number)])
 
 
 def result_of(prepared: Prepared, end: CallEnd) -> OpResult:

@@ -9,6 +9,7 @@ import signal
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -74,7 +75,7 @@ class Outcome(NamedTuple):
     """How a run ended and what it left; `exit` or `signal` is None.
 
     `call_index` is the call that was made last, `opname` its operator. `fault` tells of a crash. `memory` has
-    the bytes of the regions.
+    the bytes of the regions. `logs` are in order of their calls, `overruns` in order of regions.
     """
 
     stage: RunStage
@@ -200,7 +201,6 @@ class Runner:
         OutputError where tensors find no memory, InputError for a library that is not readable, FormatError for
         a file that no loader takes.
         """
-        job = job._replace(library=str(Path(job.library).absolute()))
         prefix, root = self._prefix(job, emulate, sysroot)
         machine = Machine.EM_AARCH64 if emulate else self._toolchain.machine
         assert machine is not None
@@ -210,7 +210,7 @@ class Runner:
         size = sum(region.size for region in job.regions)
         fd = _job_file()
         try:
-            layout = write_job(fd, job)
+            layout = write_job(fd, job._replace(library=str(Path(job.library).absolute())))
             fcntl.fcntl(fd, fcntl.F_ADD_SEALS, SEALS)  # foreign code cannot take it away under us
             ended = run_child(
                 lambda log, go: [*prefix, program, str(fd), str(log), str(go)],
@@ -272,7 +272,7 @@ def _outcome(
         ended.seconds,
         result.calls,
         result.call_index,
-        tuple(_log_lines(ended.log)),
+        tuple(sorted(_log_lines(ended.log), key=attrgetter("call"))),
         ended.stdout,
         stderr,
         result.fault() if ended.signal is not None else None,

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from cannkit.ae.host_end import Cause
 from cannkit.errors import UsageError
 from cannkit.ops.call import Prepared
+from cannkit.ops.child import MOST_SECONDS
 from cannkit.ops.errors import CannotRunError
 from cannkit.ops.job import Job, JobCall, Relocation, RunStage
 from cannkit.ops.package_paths import library_machine
@@ -24,7 +25,6 @@ MOST_REGIONS: Final = 8_000  # of a process, and
 MOST_BYTES: Final = 256 << 20  # of its memory, but for a call that is larger alone
 MOST_CALLS: Final = 4096
 AFTER_A_LOSS: Final = 8  # calls of the next process: where each one crashes, few are lost
-MOST_SECONDS: Final = 1e9
 MOST_THREADS: Final = 1024
 LOG_LEVEL: Final = 2  # WARN
 

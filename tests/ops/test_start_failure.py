@@ -40,6 +40,21 @@ def test_a_library_that_is_cut(emulated: bool, tmp_path: Path) -> None:
         session_of(file, emulated).run(add(1))
 
 
+def test_paths_are_told_as_they_were_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Relative ones work, though the process has a folder of its own."""
+    raw = Path(library(False)).read_bytes()
+    monkeypatch.chdir(tmp_path)
+    Path("cut.so").write_bytes(raw[:4096])
+    Path("whole.so").write_bytes(raw)
+    with pytest.raises(FormatError) as cut:
+        session_of("cut.so", False).run(add(1))
+    assert cut.value.where == "cut.so"
+    assert session_of("whole.so", False).run(add(1)).is_good
+    with pytest.raises(CannotRunError, match="has no function Gone") as gone:
+        session_of("whole.so", False).run(call("Add", [wanted([1])], function="Gone"))
+    assert gone.value.where == "whole.so"
+
+
 def test_what_is_behind_the_segments_is_not_needed(tmp_path: Path) -> None:
     """Section headers and debug information: no loader reads them."""
     from cannkit.format.code_place import load_segments
